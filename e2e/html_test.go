@@ -47,13 +47,19 @@ func TestValidHTML(t *testing.T) {
 	}
 	save("problems", problems.Text)
 	save("ending", visitor.Get(path+"/done").Text)
-	for _, mood := range theme.Moods() {
-		layout := form.Classic
-		if mood == theme.Plain {
-			layout = form.OneAtATime
+	for i, mood := range theme.Moods() {
+		for _, layout := range []string{form.Classic, form.OneAtATime} {
+			definition := fmt.Sprintf(`%s, "design": {"brand": "#b4532a", "mood": %q, "layout": %q, "background": %q}}`, strings.TrimSuffix(tenQuestions, "}"), mood, layout, theme.Backgrounds()[i%4])
+			path := publishForm(t, s, form.Header{Title: "Summer party", Description: "Friday to Monday."}, definition)
+			save(string(mood)+" "+layout, visitor.Get(path).Text)
+			if layout == form.OneAtATime {
+				second := visitor.Post(path, url.Values{"_page": {"0"}, "_shown": {""}, "_action": {"continue"}})
+				if second.StatusCode != 200 || !strings.Contains(second.Text, "What is your name?") {
+					t.Errorf("%s: status %d", mood, second.StatusCode)
+				}
+				save(string(mood)+" question", second.Text)
+			}
 		}
-		definition := fmt.Sprintf(`%s, "design": {"brand": "#b4532a", "mood": %q, "layout": %q}}`, strings.TrimSuffix(tenQuestions, "}"), mood, layout)
-		save(string(mood), visitor.Get(publishForm(t, s, form.Header{Title: "Summer party", Description: "Friday to Monday."}, definition)).Text)
 	}
 	soon := form.Availability{OpensAt: time.Now().Add(time.Hour)}
 	save("not yet open", visitor.Get(d.publish(form.FormInput{Header: form.Header{Title: "Soon"}, Availability: soon, Definition: parseDefinition(t, tenQuestions)})).Text)

@@ -51,12 +51,7 @@ func TestMoods(t *testing.T) {
 		b.do(chromedp.EmulateViewport(1280, 900))
 		b.wantStatus(b.open(path+moodAnswers), 200)
 		b.wantStatus(b.submitUnchecked(), 422)
-		for _, scheme := range []string{"light", "dark"} {
-			b.setColorScheme(scheme)
-			for _, violation := range b.axeViolations() {
-				t.Errorf("%s with %s, %s: %s", mood, brands[i], scheme, violation)
-			}
-		}
+		b.wantReadable(fmt.Sprintf("%s with %s", mood, brands[i]), allAxeRules)
 		b.do(chromedp.EmulateViewport(360, 740))
 		if width := run(b, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); width > 360 {
 			t.Errorf("%s is %d pixels wide on a screen of 360: %s", mood, width, run(b, chromedp.Evaluate[string](overflowing)))
@@ -72,6 +67,55 @@ func TestMoods(t *testing.T) {
 		b.wantStatus(b.open(path+"/done"), 200)
 		for _, violation := range b.axeViolations() {
 			t.Errorf("the ending of %s: %s", mood, violation)
+		}
+	}
+}
+
+// wantReadable checks the page in light mode with the rules, and in dark mode with those that
+// depend on colors.
+func (b *tab) wantReadable(name, rules string) {
+	b.t.Helper()
+	for _, scheme := range []struct{ name, rules string }{{"light", rules}, {"dark", visualAxeRules}} {
+		b.setColorScheme(scheme.name)
+		b.wait(`document.getAnimations().every((a) => a.playState !== "running")`)
+		for _, violation := range b.axeViolationsFor(scheme.rules) {
+			b.t.Errorf("%s, %s: %s", name, scheme.name, violation)
+		}
+	}
+}
+
+// TestBackgrounds: one question at a time is accessible in every mood, and so are the
+// backgrounds that owners choose.
+func TestBackgrounds(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := openTab(t, s.URL)
+	b.do(chromedp.EmulateViewport(1280, 900))
+	const definition = `{"fields": [{"key": "one", "kind": "single_choice", "label": "Which workshop?", "help": "Both take two days.", "options": [{"value": "a", "label": "Wheel throwing"}, {"value": "b", "label": "Hand building"}], "other": true},
+		{"key": "likely", "kind": "scale", "label": "How likely?", "min": 0, "max": 10, "low": "Not at all", "high": "Certainly"}],
+		"endings": [{"title": "See you", "text": "Read [the rules](https://example.com/).", "button_label": "Find us", "button_url": "https://example.com/", "event_start": "2027-06-12"}],
+		"settings": {"ask_again": true}, "design": {"brand": "%s", "mood": "%s", "layout": "%s", "background": "%s"}}`
+	brands := []string{"#b4532a", "#ffd400", "#e02020", "#7a59fc", "#39ff14", "#0a66d0", "#808080", "#5b6b4c"}
+	for i, mood := range theme.Moods() {
+		// The mood's own background with one question at a time, and another one with all: mostly
+		// the brand color, which differs most.
+		other := map[theme.Mood]theme.Background{theme.Paper: theme.Tint, theme.Playful: theme.Neutral}[mood]
+		if other == "" {
+			other = theme.Brand
+		}
+		for layout, background := range map[string]theme.Background{form.OneAtATime: theme.FromMood, form.Classic: other} {
+			path := publishForm(t, s, form.Header{Title: "Ceramics weekend", Description: "Two slow days at the wheel."}, fmt.Sprintf(definition, brands[i], mood, layout, background))
+			name := fmt.Sprintf("%s, %s, %s on %s", mood, layout, brands[i], background)
+			b.wantStatus(b.open(path+"?one=_other&one.other=Raku&likely=7"), 200)
+			if layout == form.OneAtATime {
+				b.wantStatus(b.press("button.primary"), 200)
+				b.wait(`document.querySelector(".choice .key:not([hidden])") !== null`)
+			}
+			b.wantReadable(name, visualAxeRules)
+			if background == theme.Brand {
+				b.wantStatus(b.open(path+"/done"), 200)
+				b.wantReadable("the ending of "+name, visualAxeRules)
+			}
 		}
 	}
 }

@@ -20,6 +20,10 @@ type painter struct {
 
 // drawArt draws what belongs to a mood, as its pages do.
 func (p *painter) drawArt(mood theme.Mood) {
+	if mood != theme.Bold && p.colors.Ground == p.colors.Fill { // the other drawings are in this color
+		p.drawForm(look{stroke: 2, radius: 14, edge: p.colors.Sheet})
+		return
+	}
 	switch mood {
 	case theme.Paper:
 		p.panel(p.tint())

@@ -25,8 +25,7 @@ const (
 // Card is what a picture shows.
 type Card struct {
 	Title string
-	Brand theme.Color
-	Mood  theme.Mood
+	Theme theme.Spec
 }
 
 // Picture is a file of Width × Height pixels.
@@ -41,13 +40,13 @@ func Draw(c Card) (Picture, error) {
 	if err != nil {
 		return Picture{}, err
 	}
-	p := &painter{canvas: newCanvas(), colors: theme.Light(c.Brand, c.Mood), start: artStart}
+	p := &painter{canvas: newCanvas(), colors: theme.Light(c.Theme), start: artStart}
 	p.fill(p.colors.Ground)
 	lines, size := font.wrap(titleText(font, c), artStart-2*margin, Height-2*margin)
 	if lines == nil {
 		p.start = 0
 	}
-	p.drawArt(c.Mood)
+	p.drawArt(c.Theme.Mood)
 	// The last line stands on the lower margin.
 	for i, line := range lines {
 		p.text(font, line, point{margin, Height - margin - float32(len(lines)-1-i)*size*leading}, size, p.colors.HeadInk)
@@ -76,7 +75,7 @@ func titleText(f *font, c Card) string {
 	if strings.ContainsRune(text, unicode.ReplacementChar) {
 		return ""
 	}
-	if c.Mood == theme.Bold {
+	if c.Theme.Mood == theme.Bold {
 		text = strings.Map(func(r rune) rune {
 			if upper := unicode.ToUpper(r); f.has(upper) {
 				return upper

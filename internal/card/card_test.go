@@ -26,7 +26,7 @@ func TestDraw(t *testing.T) {
 				continue // the others differ in the drawing only
 			}
 			brand, _ := theme.ParseColor(brands[i])
-			picture, err := Draw(Card{title, brand, mood})
+			picture, err := Draw(Card{title, theme.Spec{Brand: brand, Mood: mood}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +60,7 @@ func TestTitleText(t *testing.T) {
 		}
 	}
 	// The font has no upper case of ƒ.
-	if got := titleText(f, Card{Title: "ƒaß", Mood: theme.Bold}); got != "ƒAß" {
+	if got := titleText(f, Card{"ƒaß", theme.Spec{Mood: theme.Bold}}); got != "ƒAß" {
 		t.Errorf("in bold: %q", got)
 	}
 }

@@ -11,14 +11,15 @@ import (
 
 // Design is how a version of a form looks. Every part is optional.
 type Design struct {
-	Brand   string `json:"brand,omitempty" pattern:"^#[0-9a-fA-F]{6}$" doc:"Brand color. All other colors follow from it and from the mood." example:"#b4532a"`
-	Mood    string `json:"mood,omitempty" enum:"plain,paper,night,bold,playful,clinical,elegant,typed" doc:"Type, shapes, spacing and background; plain if omitted" example:"paper"`
-	Layout  string `json:"layout,omitempty" enum:"classic,one_at_a_time" doc:"All questions of a page together, or one question at a time; classic if omitted" example:"classic"`
-	Buttons string `json:"buttons,omitempty" enum:"mood,square,soft,round" doc:"Shape of buttons; mood if omitted" example:"mood"`
-	Width   string `json:"width,omitempty" enum:"mood,narrow,normal,wide" doc:"Width of the page; mood if omitted" example:"mood"`
-	Align   string `json:"align,omitempty" enum:"mood,start,centre" doc:"Alignment of the title; mood if omitted" example:"mood"`
-	Logo    string `json:"logo,omitempty" maxLength:"40" doc:"File ID of the logo" example:"fil_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Cover   string `json:"cover,omitempty" maxLength:"40" doc:"File ID of the cover picture" example:"fil_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Brand      string `json:"brand,omitempty" pattern:"^#[0-9a-fA-F]{6}$" doc:"Brand color. All other colors follow from it and from the mood." example:"#b4532a"`
+	Mood       string `json:"mood,omitempty" enum:"plain,paper,night,bold,playful,clinical,elegant,typed" doc:"Type, shapes, spacing and background; plain if omitted" example:"paper"`
+	Layout     string `json:"layout,omitempty" enum:"classic,one_at_a_time" doc:"All questions of a page together, or one question at a time; classic if omitted" example:"classic"`
+	Background string `json:"background,omitempty" enum:"mood,neutral,tint,brand" doc:"Background of the page: white, a pale shade of the brand color, or the brand color; each with a counterpart on dark screens; mood if omitted" example:"mood"`
+	Buttons    string `json:"buttons,omitempty" enum:"mood,square,soft,round" doc:"Shape of buttons; mood if omitted" example:"mood"`
+	Width      string `json:"width,omitempty" enum:"mood,narrow,normal,wide" doc:"Width of the page; mood if omitted" example:"mood"`
+	Align      string `json:"align,omitempty" enum:"mood,start,centre" doc:"Alignment of the title; mood if omitted" example:"mood"`
+	Logo       string `json:"logo,omitempty" maxLength:"40" doc:"File ID of the logo" example:"fil_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Cover      string `json:"cover,omitempty" maxLength:"40" doc:"File ID of the cover picture" example:"fil_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 }
 
 // Values of a design. The default is the first one.
@@ -37,24 +38,28 @@ type DesignChoice struct {
 
 // DesignChoices lists the parts of a design that have a list of values.
 func DesignChoices() []DesignChoice {
-	moods := theme.Moods()
-	names := make([]string, len(moods))
-	for i, mood := range moods {
-		names[i] = string(mood)
-	}
 	return []DesignChoice{
-		{"mood", names},
+		{"mood", names(theme.Moods())},
 		{"layout", []string{Classic, OneAtATime}},
+		{"background", names(theme.Backgrounds())},
 		{"buttons", []string{FromMood, "square", "soft", "round"}},
 		{"width", []string{FromMood, "narrow", "normal", "wide"}},
 		{"align", []string{FromMood, "start", AlignCentre}},
 	}
 }
 
+func names[T ~string](values []T) []string {
+	list := make([]string, len(values))
+	for i, value := range values {
+		list[i] = string(value)
+	}
+	return list
+}
+
 // Value returns a part of the design by name. It can be changed.
 func (d *Design) Value(name string) *string {
 	return map[string]*string{
-		"brand": &d.Brand, "mood": &d.Mood, "layout": &d.Layout, "buttons": &d.Buttons, "width": &d.Width, "align": &d.Align, "logo": &d.Logo, "cover": &d.Cover,
+		"brand": &d.Brand, "mood": &d.Mood, "layout": &d.Layout, "background": &d.Background, "buttons": &d.Buttons, "width": &d.Width, "align": &d.Align, "logo": &d.Logo, "cover": &d.Cover,
 	}[name]
 }
 
@@ -84,6 +89,11 @@ func (d Design) BrandColor() theme.Color {
 	return defaultBrand
 }
 
+// Theme is what the colors follow from.
+func (d Design) Theme() theme.Spec {
+	return theme.Spec{Brand: d.BrandColor(), Mood: theme.Mood(d.Choice("mood")), Background: theme.Background(d.Choice("background"))}
+}
+
 // checkDesign reports invalid values. Colors are stored in lower case.
 func (d *Definition) checkDesign() []fault.Detail {
 	var details []fault.Detail
@@ -110,5 +120,5 @@ func (d *Definition) checkDesign() []fault.Detail {
 
 // size is the memory of the texts.
 func (d Design) size() int64 {
-	return textSize(d.Brand) + textSize(d.Mood) + textSize(d.Layout) + textSize(d.Buttons) + textSize(d.Width) + textSize(d.Align) + textSize(d.Logo) + textSize(d.Cover)
+	return textSize(d.Brand) + textSize(d.Mood) + textSize(d.Layout) + textSize(d.Background) + textSize(d.Buttons) + textSize(d.Width) + textSize(d.Align) + textSize(d.Logo) + textSize(d.Cover)
 }

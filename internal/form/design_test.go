@@ -18,6 +18,8 @@ func TestDesign(t *testing.T) {
 		`{"mood": "gothic"}`:              "design.mood",
 		`{"mood": "Paper"}`:               "design.mood",
 		`{"layout": "mood"}`:              "design.layout",
+		`{"background": "tint"}`:          "",
+		`{"background": "#ffffff"}`:       "design.background",
 		`{"buttons": "pill"}`:             "design.buttons",
 		`{"width": "full"}`:               "design.width",
 		`{"align": "center"}`:             "design.align",
@@ -27,7 +29,7 @@ func TestDesign(t *testing.T) {
 		`{"logo": "logo.png"}`:            "design.logo",
 		`{"cover": "` + pictureID + `0"}`: "design.cover",
 		`{"mood": "x", "brand": "y"}`:     "design.mood design.brand",
-		`{"brand": "#b4532a", "mood": "night", "layout": "one_at_a_time", "buttons": "round", "width": "wide", "align": "centre", "logo": "` + pictureID + `", "cover": "` + pictureID + `"}`: "",
+		`{"brand": "#b4532a", "mood": "night", "layout": "one_at_a_time", "background": "brand", "buttons": "round", "width": "wide", "align": "centre", "logo": "` + pictureID + `", "cover": "` + pictureID + `"}`: "",
 	} {
 		var d Definition
 		if err := json.Unmarshal([]byte(`{"fields": [], "design": `+text+`}`), &d); err != nil {
@@ -53,7 +55,7 @@ func TestDesignDefaults(t *testing.T) {
 	if d.Design.Brand != "#b4532a" {
 		t.Errorf("the color is stored as %s", d.Design.Brand)
 	}
-	for name, want := range map[string]string{"mood": "plain", "layout": "classic", "buttons": "mood", "width": "wide", "align": "mood", "logo": ""} {
+	for name, want := range map[string]string{"mood": "plain", "layout": "classic", "background": "mood", "buttons": "mood", "width": "wide", "align": "mood", "logo": ""} {
 		if got := d.Design.Choice(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
@@ -66,9 +68,9 @@ func TestDesignDefaults(t *testing.T) {
 
 func TestDesignDiff(t *testing.T) {
 	before := FormInput{Definition: &Definition{Design: Design{Brand: "#b4532a", Mood: "paper"}}}
-	after := FormInput{Definition: &Definition{Design: Design{Brand: "#b4532a", Mood: "bold", Align: "start"}}}
+	after := FormInput{Definition: &Definition{Design: Design{Brand: "#b4532a", Mood: "bold", Background: "tint", Align: "start"}}}
 	changes := Diff(before, after)
-	if len(changes) != 1 || changes[0].String() != "~ design: align, mood" {
+	if len(changes) != 1 || changes[0].String() != "~ design: align, background, mood" {
 		t.Errorf("changes: %v", changes)
 	}
 	if changes := Diff(before, before); len(changes) > 0 {

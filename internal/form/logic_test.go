@@ -184,7 +184,7 @@ func TestPiping(t *testing.T) {
 		return f.FormatAnswer(answers[key], func(word string) string { return word })
 	}
 	for text, want := range map[string]string{
-		"Who gets {{ leaf }}?": "Who gets <green>?", "{{who}}": "Ada L", "{{price}} {{size}}.": "2.5 .", "{{7*7}} {{}} {{ UPPER }}": "{{7*7}} {{}} {{ UPPER }}",
+		"Who gets {{ leaf }}?": "Who gets <green>?", "{{who}}": "Ada L", "{{price}} {{size}}.": "2.5.", "{{7*7}} {{}} {{ UPPER }}": "{{7*7}} {{}} {{ UPPER }}",
 	} {
 		if got := d.Interpolate(text, format); got != want {
 			t.Errorf("%q is %q", text, got)

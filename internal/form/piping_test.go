@@ -6,6 +6,57 @@ import (
 	"testing"
 )
 
+// A missing answer without a fallback leaves no punctuation behind.
+func TestMissingAnswers(t *testing.T) {
+	d := define(t, `{"fields": [{"key": "name", "kind": "short_text"}, {"key": "town", "kind": "short_text"}]}`)
+	answers := map[string]string{"town": ""}
+	format := func(_ *Field, key string) string { return answers[key] }
+	for text, want := range map[string]string{
+		"You are booked, {{name}}":             "You are booked",
+		"You are booked, {{name}}!":            "You are booked!",
+		"You are booked, {{name}}.\nSee you":   "You are booked.\nSee you",
+		"You are booked – {{name}}":            "You are booked",
+		"Réservé, {{name}} !":                  "Réservé !",
+		"Hi {{name}}, welcome":                 "Hi, welcome",
+		"Hello {{name}} and welcome":           "Hello and welcome",
+		"Hello, {{name}}, and welcome":         "Hello, and welcome",
+		"{{name}}, which workshop?":            "Which workshop?",
+		"One\n{{name}}, which workshop?":       "One\nwhich workshop?",
+		"Your address ({{name}})":              "Your address",
+		"Your address ({{name}}).":             "Your address.",
+		"Is “{{name}}” right?":                 "Is right?",
+		"Thanks **{{name}}**!":                 "Thanks!",
+		"Thanks (**{{name}}**), see you":       "Thanks, see you",
+		"{{name}} {{town}}":                    "",
+		"From {{name}} {{town}}.":              "From.",
+		"In {{name}}, {{town}}.":               "In.",
+		"For: {{name}}":                        "For:",
+		"{{name}}: your order":                 ": your order",
+		"Well-known {{name}}-style":            "Well-known-style",
+		"مرحبا، {{name}}":                      "مرحبا",
+		"ようこそ、{{name}}。":                       "ようこそ。",
+		"- {{name}}\n- more":                   "\n- more",
+		"{{name|}}{{name}}.":                   ".",
+		"No answers, at all  !":                "No answers, at all  !",
+		strings.Repeat("({{name}}) ", 3) + "x": "X",
+		"[{{name}}](https://example.com/)":     "[](https://example.com/)",
+	} {
+		if got := d.Interpolate(text, format); got != want {
+			t.Errorf("%q reads %q, want %q", text, got, want)
+		}
+	}
+	answers["name"] = "Ada"
+	for text, want := range map[string]string{"Booked, {{name}}!": "Booked, Ada!", "{{name}}, from {{town}}": "Ada, from", "({{name}}) {{town}}, hi": "(Ada), hi"} {
+		if got := d.Interpolate(text, format); got != want {
+			t.Errorf("%q reads %q, want %q", text, got, want)
+		}
+	}
+	delete(answers, "name")
+	if got := d.InterpolateURL("https://example.com/?a={{name}}, &b={{town}}", format); got != "https://example.com/?a=, &b=" {
+		t.Errorf("the address is %s", got)
+	}
+}
+
 // {{key|text}} inserts the text if there is no answer.
 func TestPipeFallback(t *testing.T) {
 	d := define(t, `{"fields": [{"key": "name", "kind": "short_text"}, {"key": "day", "kind": "date"}, {"kind": "statement", "text": "Hi {{name|friend}}"}],

@@ -33,19 +33,24 @@ func (d *Definition) NewInterpolator(format func(f *Field, key string) string) *
 }
 
 // Text replaces the references in a text. quote, if not nil, escapes the inserted
-// answers.
+// answers. Missing answers without a fallback are left out, with their punctuation.
 func (p *Interpolator) Text(text string, quote func(string) string) string {
-	return p.fill(text, quote, maxPipedText)
+	return dropNoAnswers(p.fill(text, quote, maxPipedText, noAnswer))
 }
 
-// fill is Text with a limit for the inserted answers.
-func (p *Interpolator) fill(text string, quote func(string) string, most int) string {
+// fill replaces the references, by none if there is neither an answer nor a fallback. It has a
+// limit for the inserted answers.
+func (p *Interpolator) fill(text string, quote func(string) string, most int, none string) string {
 	return replacePipes(text, func(found pipe) string {
 		limit := min(most, p.left)
 		if quote != nil {
 			limit /= 3 // no quoting makes more than three bytes of one
 		}
-		value := cutBytes(cmp.Or(p.value(found.key), found.fallback), limit)
+		value := cmp.Or(p.value(found.key), found.fallback)
+		if value == "" {
+			return none
+		}
+		value = cutBytes(value, limit)
 		if quote != nil {
 			value = quote(value)
 		}
@@ -88,5 +93,5 @@ func (d *Definition) Interpolate(text string, format func(f *Field, key string) 
 
 // InterpolateURL inserts escaped answers into a URL.
 func (d *Definition) InterpolateURL(address string, format func(f *Field, key string) string) string {
-	return d.NewInterpolator(format).fill(address, url.QueryEscape, maxPipedURL)
+	return d.NewInterpolator(format).fill(address, url.QueryEscape, maxPipedURL, "")
 }

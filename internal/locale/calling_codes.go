@@ -26,3 +26,46 @@ var codesByCountry = sync.OnceValue(func() map[string]string {
 // CallingCode is the code of a country in telephone numbers, without the plus sign; empty
 // for an unknown country.
 func CallingCode(country string) string { return codesByCountry()[country] }
+
+// keepsZero are the countries whose numbers keep a leading zero behind the calling code.
+const keepsZero = "IT SM VA CI CG BF BJ"
+
+// InternationalNumber puts the calling code of a country in front of a number, without the
+// prefix for calls inside of the country: 0171 becomes +49 171. Numbers with another code and
+// those of unknown countries stay as they are. The script phone.js does the same.
+func InternationalNumber(country, number string) string {
+	code := CallingCode(country)
+	if code == "" || strings.IndexAny(number, "+(0123456789") != 0 {
+		return number
+	}
+	if rest, ok := strings.CutPrefix(number, "00"); ok {
+		return "+" + rest
+	}
+	rest, hasCode := strings.CutPrefix(number, "+"+code)
+	if !hasCode && strings.HasPrefix(number, "+") {
+		return number
+	}
+	rest = strings.TrimSpace(rest)
+	national := rest
+	if !strings.Contains(keepsZero, country) {
+		national = withoutTrunk(country, rest)
+	}
+	if hasCode && national == rest {
+		return number
+	}
+	return "+" + code + " " + national
+}
+
+// withoutTrunk cuts the prefix for calls inside of a country: 0, in Hungary 06.
+func withoutTrunk(country, number string) string {
+	if rest, ok := strings.CutPrefix(number, "06"); ok && country == "HU" {
+		return strings.TrimSpace(rest)
+	}
+	if rest, ok := strings.CutPrefix(number, "(0)"); ok {
+		return strings.TrimSpace(rest)
+	}
+	if rest, ok := strings.CutPrefix(number, "(0"); ok {
+		return "(" + rest
+	}
+	return strings.TrimSpace(strings.TrimPrefix(number, "0"))
+}

@@ -1,6 +1,7 @@
 package locale
 
 import (
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -18,6 +19,23 @@ func TestCallingCodes(t *testing.T) {
 	for country, want := range map[string]string{"DE": "49", "US": "1", "JM": "1876", "de": "", "": ""} {
 		if got := CallingCode(country); got != want {
 			t.Errorf("%q has the code %q, want %q", country, got, want)
+		}
+	}
+}
+
+// A number of a country becomes an international one. The script is tested with the same cases.
+func TestInternationalNumber(t *testing.T) {
+	text, err := os.ReadFile("testdata/numbers.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct{ Country, Typed, Want string }
+	if err := json.Unmarshal(text, &cases); err != nil || len(cases) == 0 {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		if got := InternationalNumber(c.Country, c.Typed); got != c.Want {
+			t.Errorf("%s in %q is %s, want %s", c.Typed, c.Country, got, c.Want)
 		}
 	}
 }

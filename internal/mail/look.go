@@ -60,10 +60,10 @@ const (
 
 // formLook is for mails to respondents: that of the form's pages.
 func formLook(d form.Design) look {
-	brand, mood := d.BrandColor(), theme.Mood(d.Choice("mood"))
-	light, dark := theme.Light(brand, mood), theme.Dark(brand, mood)
+	spec := d.Theme()
+	light, dark := theme.Light(spec), theme.Dark(spec)
 	l := look{Light: formPalette(light), Dark: formPalette(dark), Font: sansFont, Heading: "700 30px/1.2 " + sansFont, Sheet: light.Sheet != light.Ground || dark.Sheet != dark.Ground}
-	switch mood {
+	switch spec.Mood {
 	case theme.Paper:
 		l.Font, l.Heading = serifFont, "500 34px/1.15 "+serifFont
 	case theme.Elegant:

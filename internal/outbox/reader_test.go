@@ -231,7 +231,7 @@ func TestReceipts(t *testing.T) {
 			t.Errorf("headers: %v", m.Header)
 		}
 		must(t, "subject", m.Subject, "Bis bald: [a](https://evil.example) Bcc: victim@example.org")
-		must(t, "HTML", m.HTML, "<strong>mara@example.net</strong>", "Größe Small", "[a](https://evil.example)", `lang="de"`, "a { color: "+theme.Light(theme.Color{0xb4, 0x53, 0x2a}, theme.Paper).Accent.String())
+		must(t, "HTML", m.HTML, "<strong>mara@example.net</strong>", "Größe Small", "[a](https://evil.example)", `lang="de"`, "a { color: "+theme.Light(theme.Spec{Brand: theme.Color{0xb4, 0x53, 0x2a}, Mood: theme.Paper}).Accent.String())
 		if strings.Contains(m.HTML, `href="https://evil.example`) {
 			t.Errorf("an answer became a link:\n%s", m.HTML)
 		}

@@ -14,7 +14,7 @@ import (
 
 const (
 	publicSQL = `SELECT f.account_id, f.id, f.status, f.version, COALESCE(v.title, f.title), COALESCE(v.description, f.description),
-		COALESCE(v.language, f.language), f.slug, f.opens_at, f.closes_at, f.response_limit, f.sites, f.opening_due
+		COALESCE(v.language, f.language), f.slug, f.opens_at, f.closes_at, f.response_limit, f.sites, f.opening_due, f.closed_at
 		FROM form_address a JOIN form f ON f.account_id = a.account_id AND f.id = a.form_id
 		LEFT JOIN form_version v ON v.account_id = f.account_id AND v.form_id = f.id AND v.version = f.version
 		WHERE a.address = $1 AND a.account_id = $2 AND f.account_id = $2 AND a.released_at = 0`
@@ -35,6 +35,7 @@ type PublicForm struct {
 	Header       form.Header
 	Availability form.Availability
 	Definition   *form.Definition
+	ClosedAt     time.Time // by the owner; zero: it is open, or the time is not known
 
 	Generation Generation // for caches of derived values
 
@@ -84,15 +85,17 @@ func (s *Store) readPublicForm(ctx context.Context, owner, address string, gener
 	ctx = forRespondents(ctx, owner)
 	p := &PublicForm{Generation: generation}
 	var status string
-	var opens, closes, due int64
+	var opens, closes, due, closed int64
 	err := queryOne(s.query(ctx), publicSQL, []any{address, owner}, &p.Owner, &p.ID, &status, &p.Version, &p.Header.Title, &p.Header.Description, &p.Header.Language,
-		&p.Availability.Slug, &opens, &closes, &p.Availability.ResponseLimit, &p.Availability.Sites, &due)
+		&p.Availability.Slug, &opens, &closes, &p.Availability.ResponseLimit, &p.Availability.Sites, &due, &closed)
 	if err != nil {
 		return nil, err
 	}
 	p.Availability.OpensAt, p.Availability.ClosesAt = fromMillis(opens), fromMillis(closes)
 	p.openingDue = fromMillis(due)
-	p.Status = form.Status(status)
+	if p.Status = form.Status(status); p.Status == form.Closed {
+		p.ClosedAt = fromMillis(closed)
+	}
 	if p.Version == 0 {
 		p.Definition = &form.Definition{Fields: []*form.Field{}}
 		return p, nil

@@ -22,7 +22,7 @@ const (
 	publishedVersionSQL  = `SELECT title, description, language, definition FROM form_version WHERE account_id = $1 AND form_id = $2 AND version = $3`
 	insertVersionSQL     = `INSERT INTO form_version (account_id, form_id, version, title, description, language, definition, published_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
-	statusSQL = `UPDATE form SET status = $3, updated_at = $4 WHERE account_id = $1 AND id = $2`
+	statusSQL = `UPDATE form SET status = $3, updated_at = $4, closed_at = $5 WHERE account_id = $1 AND id = $2`
 )
 
 // Draft returns the definition that the owner is editing.
@@ -266,7 +266,11 @@ func (s *Store) setStatus(ctx context.Context, owner string, target FormRevision
 // updateStatus changes the status of a form that the transaction has locked.
 func updateStatus(t db.Tx, owner string, f *form.Form, to form.Status, now time.Time) error {
 	f.UpdatedAt = fromMillis(max(toMillis(now), toMillis(f.UpdatedAt)+1))
-	if _, err := t.Exec(statusSQL, owner, f.ID, string(to), toMillis(f.UpdatedAt)); err != nil {
+	closedAt := int64(0)
+	if to == form.Closed {
+		closedAt = toMillis(now)
+	}
+	if _, err := t.Exec(statusSQL, owner, f.ID, string(to), toMillis(f.UpdatedAt), closedAt); err != nil {
 		return err
 	}
 	before := f.Status

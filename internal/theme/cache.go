@@ -13,15 +13,15 @@ type Style struct {
 	Hash string // of the text, as a source of a Content-Security-Policy: 'sha256-…'
 }
 
-// NewStyle computes the style of a brand and a mood.
-func NewStyle(brand Color, mood Mood) Style { return newStyle(":root{" + CSS(brand, mood) + "}") }
+// NewStyle computes the style of a form.
+func NewStyle(s Spec) Style { return newStyle(":root{" + CSS(s) + "}") }
 
-// NewStyles computes a rule for each mood. Its selector is the prefix and the name of the
-// mood, such as .mood-paper.
-func NewStyles(brand Color, prefix string) Style {
+// NewStyles computes a rule for each mood, instead of that of the spec. Its selector is the
+// prefix and the name of the mood, such as .mood-paper.
+func NewStyles(s Spec, prefix string) Style {
 	css := ""
-	for _, mood := range Moods() {
-		css += prefix + string(mood) + "{" + CSS(brand, mood) + "}"
+	for _, s.Mood = range Moods() {
+		css += prefix + string(s.Mood) + "{" + CSS(s) + "}"
 	}
 	return newStyle(css)
 }
@@ -29,15 +29,14 @@ func NewStyles(brand Color, prefix string) Style {
 // Rule gives the elements with a selector the colors of a form.
 type Rule struct {
 	Selector string
-	Brand    Color
-	Mood     Mood
+	Spec     Spec
 }
 
 // Styles returns one style with all rules, for a page that shows several forms.
 func (c *Cache) Styles(rules []Rule) Style {
 	var css strings.Builder
 	for _, rule := range rules {
-		css.WriteString(rule.Selector + strings.TrimPrefix(c.Style(rule.Brand, rule.Mood).CSS, ":root"))
+		css.WriteString(rule.Selector + strings.TrimPrefix(c.Style(rule.Spec).CSS, ":root"))
 	}
 	return newStyle(css.String())
 }
@@ -52,12 +51,7 @@ type Cache struct {
 	maxBytes int
 	mu       sync.RWMutex
 	bytes    int
-	styles   map[cacheKey]Style
-}
-
-type cacheKey struct {
-	brand Color
-	mood  Mood
+	styles   map[Spec]Style
 }
 
 // cacheOverhead is the memory of an entry in addition to its texts.
@@ -65,26 +59,23 @@ const cacheOverhead = 128
 
 // NewCache returns a cache that needs up to maxBytes.
 func NewCache(maxBytes int) *Cache {
-	return &Cache{maxBytes: maxBytes, styles: map[cacheKey]Style{}}
+	return &Cache{maxBytes: maxBytes, styles: map[Spec]Style{}}
 }
 
-// Style returns the style of a brand and a mood. An unknown mood is Plain. A nil cache
-// computes each style again.
-func (c *Cache) Style(brand Color, mood Mood) Style {
+// Style returns the style of a form. An unknown mood is Plain. A nil cache computes each style
+// again.
+func (c *Cache) Style(spec Spec) Style {
 	if c == nil {
-		return NewStyle(brand, mood)
+		return NewStyle(spec)
 	}
-	if _, ok := palettes[mood]; !ok {
-		mood = Plain
-	}
-	key := cacheKey{brand, mood}
+	key := spec.known()
 	c.mu.RLock()
 	style, ok := c.styles[key]
 	c.mu.RUnlock()
 	if ok {
 		return style
 	}
-	style = NewStyle(brand, mood)
+	style = NewStyle(spec)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	size := len(style.CSS) + len(style.Hash) + cacheOverhead

@@ -16,9 +16,9 @@ func TestCache(t *testing.T) {
 	for worker := range 4 {
 		group.Go(func() {
 			for i := range 100 {
-				brand, mood := Color{uint8(i % 25), uint8(worker)}, Moods()[i%8]
-				if got, want := c.Style(brand, mood), NewStyle(brand, mood); got != want {
-					t.Errorf("%s %s: %s, want %s", brand, mood, got.CSS, want.CSS)
+				spec := Spec{Color{uint8(i % 25), uint8(worker)}, Moods()[i%8], Backgrounds()[i%4]}
+				if got, want := c.Style(spec), NewStyle(spec); got != want {
+					t.Errorf("%v: %s, want %s", spec, got.CSS, want.CSS)
 				}
 			}
 		})
@@ -31,17 +31,17 @@ func TestCache(t *testing.T) {
 	if sum != c.bytes || sum > limit || sum == 0 {
 		t.Errorf("%d bytes are cached, counted as %d, limit %d", sum, c.bytes, limit)
 	}
-	if c.Style(white, "unknown") != NewStyle(white, Plain) {
+	if c.Style(Spec{Brand: white, Mood: "unknown", Background: "unknown"}) != NewStyle(Spec{Brand: white, Mood: Plain}) {
 		t.Error("an unknown mood is not plain")
 	}
-	if NewCache(10).Style(white, Plain) != NewStyle(white, Plain) {
+	if NewCache(10).Style(Spec{Brand: white}) != NewStyle(Spec{Brand: white}) {
 		t.Error("a style that is larger than the cache differs")
 	}
 }
 
 // Browsers apply a style only if the policy has the hash of its text.
 func TestHash(t *testing.T) {
-	style := NewStyle(Color{0xb4, 0x53, 0x2a}, Paper)
+	style := NewStyle(Spec{Brand: Color{0xb4, 0x53, 0x2a}, Mood: Paper})
 	sum := sha256.Sum256([]byte(style.CSS))
 	if want := "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; style.Hash != want || !strings.HasPrefix(style.CSS, ":root{--") {
 		t.Errorf("hash %s of %s, want %s", style.Hash, style.CSS, want)
@@ -52,6 +52,6 @@ func TestHash(t *testing.T) {
 func BenchmarkCache(b *testing.B) {
 	c := NewCache(1 << 20)
 	for b.Loop() {
-		c.Style(white, Bold)
+		c.Style(Spec{Brand: white, Mood: Bold})
 	}
 }

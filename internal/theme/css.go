@@ -3,8 +3,8 @@ package theme
 // CSS returns the colors as custom properties of CSS, such as
 // "--ground:light-dark(#ffffff,#151411);", without a selector. It contains nothing but
 // names of roles and computed colors.
-func CSS(brand Color, mood Mood) string {
-	light, dark := Light(brand, mood), Dark(brand, mood)
+func CSS(s Spec) string {
+	light, dark := Light(s), Dark(s)
 	text := make([]byte, 0, 640)
 	for _, role := range roles {
 		l, d := role.of(&light), role.of(&dark)
@@ -37,11 +37,13 @@ func (c Color) appendShort(text []byte) []byte {
 	return append(text, '#', digits[c[0]&15], digits[c[1]&15], digits[c[2]&15])
 }
 
-// pairs lists which colors must be readable on which others.
-var pairs = []struct {
+type pair struct {
 	color, on string
 	atLeast   float64
-}{
+}
+
+// pairs lists which colors must be readable on which others.
+var pairs = []pair{
 	{"ink", "sheet", minText}, {"ink", "field", minText}, {"ink", "wash", minText}, {"ink", "bad-wash", minText},
 	{"soft", "sheet", minText}, {"soft", "field", minText}, {"soft", "wash", minText},
 	{"accent", "sheet", minText}, {"accent", "field", minText}, {"accent", "wash", minText},
@@ -65,9 +67,9 @@ func (c Colors) Role(name string) Color {
 }
 
 // WeakestText returns the lowest contrast of a text on its background, light and dark.
-func WeakestText(brand Color, mood Mood) float64 {
+func WeakestText(s Spec) float64 {
 	lowest := 21.
-	for _, colors := range []Colors{Light(brand, mood), Dark(brand, mood)} {
+	for _, colors := range []Colors{Light(s), Dark(s)} {
 		for _, p := range pairs {
 			if p.atLeast >= minText {
 				lowest = min(lowest, Contrast(colors.Role(p.color), colors.Role(p.on)))

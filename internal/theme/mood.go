@@ -21,6 +21,74 @@ func Moods() []Mood {
 	return []Mood{Plain, Paper, Night, Bold, Playful, Clinical, Elegant, Typed}
 }
 
+// Background is what the page of a form has behind its questions.
+type Background string
+
+// The backgrounds, in the order in which owners choose.
+const (
+	FromMood Background = "mood"
+	Neutral  Background = "neutral" // white, or nearly black on dark screens
+	Tint     Background = "tint"    // a pale shade of the brand color, or a very dark one
+	Brand    Background = "brand"   // the brand color, or a deep shade of it on dark screens
+)
+
+// Backgrounds lists all backgrounds.
+func Backgrounds() []Background { return []Background{FromMood, Neutral, Tint, Brand} }
+
+// Spec is what owners choose. All colors follow from it.
+type Spec struct {
+	Brand      Color
+	Mood       Mood
+	Background Background // empty: that of the mood
+}
+
+// known returns the spec with defaults for what is unknown.
+func (s Spec) known() Spec {
+	if _, ok := palettes[s.Mood]; !ok {
+		s.Mood = Plain
+	}
+	if _, ok := grounds[s.Background]; !ok {
+		s.Background = FromMood
+	}
+	return s
+}
+
+// grounds are the backgrounds that replace those of a mood, in light and dark. On dark screens
+// a page in the brand color itself would be glaring.
+var grounds = map[Background][2]recipe{
+	Neutral: {whiteSurface, {.15, 0, 0}},
+	Tint:    {{.95, .032, brandHue}, {.19, .045, brandHue}},
+	Brand:   {{}, {.27, .08, brandHue}},
+}
+
+// on returns the surfaces of a mood on another background. Questions that stand on the page
+// itself follow it; sheets and cards stay as they are.
+func (p palette) on(background Background, dark bool) surfaces {
+	s, scheme := p.light, 0
+	if dark {
+		s = p.dark
+	}
+	if dark || p.alwaysDark {
+		scheme = 1
+	}
+	pair, ok := grounds[background]
+	if !ok {
+		return s
+	}
+	if background == Brand {
+		s.ground, s.onFill = pair[scheme], scheme == 0 || p.alwaysDark
+		return s
+	}
+	if s.sheet == s.ground {
+		if s.field == s.sheet && !p.boxes {
+			s.field = pair[scheme]
+		}
+		s.sheet = pair[scheme]
+	}
+	s.ground, s.onFill = pair[scheme], false
+	return s
+}
+
 // brandHue in a recipe stands for the hue of the brand color.
 const brandHue = -1
 
@@ -37,6 +105,7 @@ type surfaces struct {
 type palette struct {
 	light, dark surfaces
 	alwaysDark  bool
+	boxes       bool // inputs have a background of their own, even if it is that of the page
 }
 
 func same(r recipe) surfaces { return surfaces{ground: r, sheet: r, field: r} }
@@ -47,6 +116,7 @@ var night = surfaces{ground: recipe{.19, .038, brandHue}, sheet: recipe{.235, .0
 
 var palettes = map[Mood]palette{
 	Plain: {
+		boxes: true,
 		light: same(whiteSurface),
 		dark:  surfaces{ground: recipe{.19, .006, brandHue}, sheet: recipe{.19, .006, brandHue}, field: recipe{.235, .008, brandHue}},
 	},

@@ -73,21 +73,16 @@ const (
 )
 
 // Light returns the colors for light screens. Night is dark on all screens.
-func Light(brand Color, mood Mood) Colors { return compute(brand, mood, false) }
+func Light(s Spec) Colors { return compute(s, false) }
 
 // Dark returns the colors for dark screens.
-func Dark(brand Color, mood Mood) Colors { return compute(brand, mood, true) }
+func Dark(s Spec) Colors { return compute(s, true) }
 
 // compute returns the colors of one scheme. An unknown mood is Plain.
-func compute(brand Color, mood Mood, dark bool) Colors {
-	p, ok := palettes[mood]
-	if !ok {
-		p = palettes[Plain]
-	}
-	t := painter{brand: brand, tone: brand.tone(), dark: dark || p.alwaysDark, surfaces: p.light}
-	if dark {
-		t.surfaces = p.dark
-	}
+func compute(s Spec, dark bool) Colors {
+	s = s.known()
+	p := palettes[s.Mood]
+	t := painter{brand: s.Brand, tone: s.Brand.tone(), dark: dark || p.alwaysDark, surfaces: p.on(s.Background, dark)}
 	t.isGrey = t.tone.chroma < greyChroma
 	t.paintSurfaces()
 	t.paintBrand()
@@ -146,6 +141,9 @@ func (t *painter) paintSurfaces() {
 	}
 	t.sheet = c.Sheet.tone()
 	chroma := min(t.tone.chroma, t.pick(.021, .05))
+	if !t.dark {
+		chroma = max(chroma, t.sheet.chroma) // on a tinted page less would look grey
+	}
 	c.Wash = tone{t.sheet.light + t.pick(-.04, .055), t.tint(chroma), t.tone.hue}.color()
 	t.text = newBackgrounds(c.Sheet, c.Field, c.Wash, c.Ground)
 }

@@ -23,9 +23,10 @@ func TestVectors(t *testing.T) {
 	for brand, themes := range vectors {
 		for name, want := range themes {
 			mood, scheme, _ := strings.Cut(name, " ")
-			got := Light(parse(t, brand), Mood(mood))
+			spec := Spec{Brand: parse(t, brand), Mood: Mood(mood)}
+			got := Light(spec)
 			if scheme == "dark" {
-				got = Dark(parse(t, brand), Mood(mood))
+				got = Dark(spec)
 			}
 			for role, color := range want {
 				if c := got.Role(role).String(); c != color {
@@ -75,31 +76,52 @@ type index struct {
 	atLeast   float64
 }
 
-var indices = func() (list []index) {
+var indices = newIndices(pairs)
+
+// onGround are the colors of what may stand on the page itself, unless it has the color of
+// the fill.
+var onGround = newIndices([]pair{
+	{"ink", "ground", minText}, {"soft", "ground", minText}, {"accent", "ground", minText}, {"bad", "ground", minText}, {"good", "ground", minText},
+	{"edge", "ground", minControl}, {"chosen", "ground", minControl},
+})
+
+func newIndices(list []pair) (indices []index) {
 	position := map[string]int{}
 	for i, role := range roles {
 		position[role.name] = i
 	}
-	for _, p := range pairs {
-		list = append(list, index{position[p.color], position[p.on], p.atLeast})
+	for _, p := range list {
+		indices = append(indices, index{position[p.color], position[p.on], p.atLeast})
 	}
-	return list
-}()
+	return indices
+}
 
 func checkContrast(t *testing.T, brand Color) {
 	for _, mood := range Moods() {
-		for _, dark := range []bool{false, true} {
-			colors := compute(brand, mood, dark)
-			var luminances [32]float64
-			for i, role := range roles {
-				luminances[i] = role.of(&colors).luminance()
-			}
-			for i, p := range indices {
-				if c := ratio(luminances[p.color], luminances[p.on]); c < p.atLeast {
-					t.Errorf("%s %s dark=%v: %s on %s has %.3f, want %.1f", brand, mood, dark, pairs[i].color, pairs[i].on, c, p.atLeast)
-				}
+		for _, background := range Backgrounds() {
+			for _, dark := range []bool{false, true} {
+				checkPairs(t, Spec{brand, mood, background}, dark)
 			}
 		}
+	}
+}
+
+func checkPairs(t *testing.T, spec Spec, dark bool) {
+	colors := compute(spec, dark)
+	var luminances [32]float64
+	for i, role := range roles {
+		luminances[i] = role.of(&colors).luminance()
+	}
+	check := func(list []index) {
+		for _, p := range list {
+			if c := ratio(luminances[p.color], luminances[p.on]); c < p.atLeast {
+				t.Errorf("%v dark=%v: %s on %s has %.3f, want %.1f", spec, dark, roles[p.color].name, roles[p.on].name, c, p.atLeast)
+			}
+		}
+	}
+	check(indices)
+	if colors.Ground != colors.Fill {
+		check(onGround)
 	}
 }
 
@@ -107,7 +129,7 @@ func checkContrast(t *testing.T, brand Color) {
 func TestBrandStays(t *testing.T) {
 	for _, brand := range []string{"#b4532a", "#ffd400", "#39ff14", "#1f6b57", "#e02020"} {
 		for _, mood := range Moods() {
-			if c := Light(parse(t, brand), mood).Fill.String(); c != brand {
+			if c := Light(Spec{Brand: parse(t, brand), Mood: mood}).Fill.String(); c != brand {
 				t.Errorf("%s %s: fill is %s", brand, mood, c)
 			}
 		}
@@ -129,7 +151,7 @@ func TestParseColor(t *testing.T) {
 
 func TestCSS(t *testing.T) {
 	for _, mood := range Moods() {
-		css := CSS(parse(t, "#b4532a"), mood)
+		css := CSS(Spec{Brand: parse(t, "#b4532a"), Mood: mood})
 		if len(css) > 800 {
 			t.Errorf("%s: %d bytes", mood, len(css))
 		}
@@ -143,7 +165,7 @@ func TestCSS(t *testing.T) {
 			t.Errorf("night differs between light and dark: %s", css)
 		}
 	}
-	if plain, unknown := CSS(white, Plain), CSS(white, "unknown"); plain != unknown {
+	if plain, unknown := CSS(Spec{Brand: white, Mood: Plain}), CSS(Spec{Brand: white, Mood: "unknown", Background: "unknown"}); plain != unknown {
 		t.Errorf("an unknown mood is not plain: %s", unknown)
 	}
 }
@@ -162,6 +184,6 @@ func BenchmarkCSS(b *testing.B) {
 	brand := Color{0xb4, 0x53, 0x2a}
 	for i := 0; b.Loop(); i++ {
 		brand[2] = uint8(i)
-		CSS(brand, Moods()[i%8])
+		CSS(Spec{Brand: brand, Mood: Moods()[i%8]})
 	}
 }

@@ -47,27 +47,31 @@ func TestDesign(t *testing.T) {
 
 		// A query shows choices without saving them.
 		tried := b.Get(base + "/design?brand=%23b4532a&mood=paper")
-		has(t, tried, `value="#b4532a"`, `name="mood" value="paper" checked`, "/preview?align=mood&amp;brand=%23b4532a")
+		has(t, tried, `value="#b4532a"`, `name="mood" value="paper" checked`, "/preview?align=mood&amp;background=mood&amp;brand=%23b4532a")
 		wantStyle(t, tried, ".mini-night{--ground:")
+		wantStyle(t, b.Get(base+"/preview?brand=%23b4532a&mood=bold"), "--ground:light-dark(#b4532a,")
+		onBrand := b.Get(base + "/preview?brand=%23b4532a&mood=paper&background=brand")
+		has(t, onBrand, `data-background="brand"`, "!class=\"cover\"")
+		wantStyle(t, onBrand, "--ground:light-dark(#b4532a,")
 		preview := b.Get(base + "/preview?brand=%23b4532a&mood=paper&width=wide")
 		has(t, preview, "form-paper.css", `data-width="wide"`, `class="cover"`)
 		wantStyle(t, preview, "--fill:#b4532a;")
 		has(t, b.Get(base+"/preview?mood=gothic&brand=red"), "form-plain.css")
 		has(t, b.Get(base+"/preview"), "form-plain.css")
 
-		choices := url.Values{"brand": {"#B4532A"}, "mood": {"bold"}, "buttons": {"round"}, "width": {"mood"}, "align": {"centre"}}
+		choices := url.Values{"brand": {"#B4532A"}, "mood": {"bold"}, "background": {"tint"}, "buttons": {"round"}, "width": {"mood"}, "align": {"centre"}}
 		status(t, "save", b.Post(base+"/design", choices), 303)
 		has(t, b.Get(base+"/design?done=saved"), "Design saved.", `value="#b4532a"`, `name="mood" value="bold" checked`, `name="buttons" value="round" checked`)
 		has(t, b.Get(public), "form-plain.css")
 		b.Post(base+"/publish", nil)
 		live := b.Get(public)
-		has(t, live, "form-bold.css", `data-buttons="round"`, `data-align="centre"`, "!data-width")
-		wantStyle(t, live, "--ground:light-dark(#b4532a,")
+		has(t, live, "form-bold.css", `data-buttons="round"`, `data-align="centre"`, `data-background="tint"`, "form-background-bold.css", "!data-width")
+		wantStyle(t, live, "--ground:light-dark(#ffe9e1,")
 		wantStyle(t, b.Get(public+"/done"), "--fill:#b4532a;")
 
-		refused := b.Post(base+"/design", url.Values{"brand": {"red"}, "mood": {"gothic"}})
+		refused := b.Post(base+"/design", url.Values{"brand": {"red"}, "mood": {"gothic"}, "background": {"stripes"}})
 		status(t, "invalid", refused, 422)
-		has(t, refused, "Enter a color such as #b4532a.", "Must be one of plain, paper", `value="#b4532a"`)
+		has(t, refused, "Enter a color such as #b4532a.", "Must be one of plain, paper", "Must be one of mood, neutral, tint, brand", `value="#b4532a"`)
 		// Saving in the builder keeps the design.
 		revision := s.Call("GET", "/api/v1/forms/"+id, token, "").Header.Get("ETag")
 		status(t, "builder", b.Put(base+"/draft", strings.Trim(revision, `"`), `{"title": "Party", "language": "en", "fields": [{"kind": "email", "label": "Your email"}], "endings": [], "settings": {}}`), 200)

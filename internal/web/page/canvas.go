@@ -8,16 +8,17 @@ import (
 	"formulary/internal/theme"
 )
 
-func canvasStyleSheet(mood string) string        { return "canvas-" + mood + ".css" }
-func canvasPictureStyleSheet(mood string) string { return "canvas-pictures-" + mood + ".css" }
+// canvasName is the name of a style sheet for the canvas by its name for the page.
+func canvasName(name string) string { return "canvas" + strings.TrimPrefix(name, "form") }
 
 // CanvasStyleSheets are the style sheets of the builder's canvas, which looks like the
 // public form.
 func (l Look) CanvasStyleSheets() []string {
-	if l.StyleSheet() == "" {
-		return []string{canvasStyleSheet(l.Mood)}
+	list := []string{canvasName(formStyleSheet(theme.Mood(l.Mood)))}
+	for _, name := range l.StyleSheets() {
+		list = append(list, canvasName(name))
 	}
-	return []string{canvasStyleSheet(l.Mood), canvasPictureStyleSheet(l.Mood)}
+	return list
 }
 
 var (

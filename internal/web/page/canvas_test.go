@@ -24,7 +24,7 @@ func TestCanvasStyle(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, mood := range theme.Moods() {
-		file, ok := files[canvasStyleSheet(string(mood))]
+		file, ok := files[canvasName(formStyleSheet(mood))]
 		css := string(file.content)
 		if !ok || strings.Count(css, "{") != strings.Count(css, "}") || strings.Contains(css, ":root") || len(css) > 9500 {
 			t.Errorf("%s: style of the canvas with %d bytes: %.300s", mood, len(css), css)

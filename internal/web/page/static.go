@@ -71,14 +71,10 @@ var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 		list[name] = newAsset(name, content)
 	}
 	for _, mood := range theme.Moods() {
-		name := formStyleSheet(mood)
-		list[name] = newAsset(name, newFormStyle(list["form.css"].content, mood))
-		name = pictureStyleSheet(mood)
-		list[name] = newAsset(name, newFormStyle(list["form-pictures.css"].content, mood))
-		name = canvasStyleSheet(string(mood))
-		list[name] = newAsset(name, newCanvasStyle(mood, list["form.css"].content))
-		name = canvasPictureStyleSheet(string(mood))
-		list[name] = newAsset(name, newCanvasStyle(mood, list["form-pictures.css"].content))
+		for name, from := range map[string]string{formStyleSheet(mood): "form.css", pictureStyleSheet(mood): "form-pictures.css", backgroundStyleSheet(mood): "form-background.css"} {
+			list[name] = newAsset(name, newFormStyle(list[from].content, mood))
+			list[canvasName(name)] = newAsset(canvasName(name), newCanvasStyle(mood, list[from].content))
+		}
 	}
 	return list, nil
 })

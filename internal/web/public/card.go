@@ -23,20 +23,19 @@ import (
 // cardKey is everything that the picture of a card depends on.
 type cardKey struct {
 	title string
-	brand theme.Color
-	mood  theme.Mood
+	theme theme.Spec
 	cover string
 }
 
 // tag identifies the picture in headers and addresses.
 func (k cardKey) tag() string {
-	sum := sha256.Sum256([]byte(k.title + "\x00" + k.brand.String() + string(k.mood) + "\x00" + k.cover))
+	sum := sha256.Sum256([]byte(k.title + "\x00" + k.theme.Brand.String() + string(k.theme.Mood) + string(k.theme.Background) + "\x00" + k.cover))
 	return hex.EncodeToString(sum[:4])
 }
 
 func newCardKey(f *store.PublicForm) cardKey {
 	design := f.Definition.Design
-	k := cardKey{title: f.Header.Title, brand: design.BrandColor(), mood: theme.Mood(design.Choice("mood"))}
+	k := cardKey{title: f.Header.Title, theme: design.Theme()}
 	if design.Cover != "" {
 		k = cardKey{cover: design.Cover} // the picture shows nothing else
 	}
@@ -170,7 +169,7 @@ func (pages *Pages) card(req *page.Request, owner string, k cardKey) (card.Pictu
 
 func (pages *Pages) drawCard(ctx context.Context, k cardKey) (card.Picture, error) {
 	if k.cover == "" {
-		return card.Draw(card.Card{Title: k.title, Brand: k.brand, Mood: k.mood})
+		return card.Draw(card.Card{Title: k.title, Theme: k.theme})
 	}
 	stored, content, err := pages.ReadPicture(ctx, k.cover)
 	if err != nil {

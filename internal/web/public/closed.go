@@ -30,13 +30,14 @@ func (p *closedPage) Translate(text string, args ...any) string {
 func (pages *Pages) showClosed(req *page.Request, f store.PublicForm) error {
 	s := pages.newFillSession(req, f)
 	p := &closedPage{Layout: s.layout(), Heading: f.Header.Title, Text: s.catalog.Translate("This form is closed and no longer accepts responses."), session: s}
-	switch now := pages.Now(); {
+	closedAt := pages.closedAt(f)
+	switch {
 	case pages.opensLater(f):
 		p.Text = s.catalog.Translate("This form is not open yet.")
 		p.When = s.catalog.Translate("Opens on %s", pages.formatTime(req, p, f.Availability.OpensAt))
 		p.Calendar = "/f/" + f.ID + "/calendar"
-	case !f.Availability.ClosesAt.IsZero() && !now.Before(f.Availability.ClosesAt):
-		p.When = s.catalog.Translate("Closed since %s", pages.formatTime(req, p, f.Availability.ClosesAt))
+	case !closedAt.IsZero():
+		p.When = s.catalog.Translate("Closed since %s", pages.formatTime(req, p, closedAt))
 	case f.Availability.ResponseLimit > 0:
 		if all, err := pages.Store.Form(req.Context(), f.Owner, f.ID); err == nil && all.ResponseCount >= f.Availability.ResponseLimit {
 			p.Text = s.catalog.Translate("All places are taken. This form no longer accepts responses.")
@@ -50,6 +51,15 @@ func (pages *Pages) showClosed(req *page.Request, f store.PublicForm) error {
 // opensLater reports whether the form opens by itself at a later time.
 func (pages *Pages) opensLater(f store.PublicForm) bool {
 	return pages.Now().Before(f.Availability.OpensAt) && f.Status == form.Open
+}
+
+// closedAt is when the form closed, by its closing time or by its owner; zero: it did not.
+func (pages *Pages) closedAt(f store.PublicForm) time.Time {
+	due := f.Availability.ClosesAt
+	if !due.IsZero() && !pages.Now().Before(due) && (f.ClosedAt.IsZero() || due.Before(f.ClosedAt)) {
+		return due
+	}
+	return f.ClosedAt
 }
 
 // formatTime formats the time that the page is about in the time zone of the form's owner.

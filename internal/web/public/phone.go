@@ -40,15 +40,13 @@ func (q *question) PhoneCodes() []phoneCode {
 	return list
 }
 
-// addCallingCodes puts the code of the chosen country in front of each number that has none.
+// addCallingCodes turns numbers of a chosen country into international ones.
 func (s *fillSession) addCallingCodes() {
 	for _, f := range s.form.Definition.Fields {
 		country, number := phoneCountry(f.Key), strings.TrimSpace(s.values.Get(f.Key))
 		if !isPhone(f) || !s.values.Has(country) || number == "" {
 			continue
 		}
-		if code := locale.CallingCode(s.values.Get(country)); code != "" && !strings.HasPrefix(number, "+") {
-			s.values.Set(f.Key, "+"+code+" "+number)
-		}
+		s.values.Set(f.Key, locale.InternationalNumber(s.values.Get(country), number))
 	}
 }

@@ -52,7 +52,7 @@ func (pages *Pages) ShowBuilder(req *page.Request) error {
 	if p.Data.Look, err = pages.builderLook(req, f.ID); err != nil {
 		return err
 	}
-	p.Assets = p.Data.Look.styleSheets()
+	p.Assets = p.Data.Look.page().CanvasStyleSheets()
 	p.Data.Translations = pages.builderTranslations(pages.Site.Languages.Catalog(req.Language()))
 	for _, k := range form.Kinds() {
 		p.Data.Kinds = append(p.Data.Kinds, newBuilderKind(k))

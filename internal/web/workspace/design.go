@@ -56,6 +56,7 @@ var designLabels = map[string]string{
 	"plain": "Plain", "paper": "Paper", "night": "Night", "bold": "Bold", "playful": "Playful", "clinical": "Clinical", "elegant": "Elegant", "typed": "Typed",
 	"layout": "Layout", "classic": "All questions", "one_at_a_time": "One at a time",
 	"logo": "Logo", "logo help": "Shown above the title", "cover": "Cover", "cover help": "Shown at the top. Without one, some moods draw a cover in your color.",
+	"background": "Background", "neutral": "White", "tint": "Tinted", "brand": "Brand color",
 	"buttons": "Buttons", "width": "Width", "align": "Title alignment",
 	"mood": "From mood", "square": "Square", "soft": "Soft", "round": "Round", "narrow": "Narrow", "normal": "Normal", "wide": "Wide", "start": "Start", "centre": "Center",
 }
@@ -66,7 +67,7 @@ func (pages *Pages) ShowDesign(req *page.Request) error {
 }
 
 // designParts are the parts of a design that the page can change.
-var designParts = []string{"brand", "mood", "layout", "buttons", "width", "align", "logo", "cover"}
+var designParts = []string{"brand", "mood", "layout", "background", "buttons", "width", "align", "logo", "cover"}
 
 // designFrom returns the design with the choices of a query or of a post.
 func designFrom(d form.Design, choices url.Values) form.Design {
@@ -110,7 +111,7 @@ func (pages *Pages) renderDesign(req *page.Request, status int, choices url.Valu
 	brand := design.BrandColor()
 	p := &designPage{
 		formLayout: pages.newFormLayout(f, "design"), Brand: brand.String(), LooksGrey: theme.LooksDisabled(brand),
-		Contrast:    fmt.Sprintf("%.1f", theme.WeakestText(brand, theme.Mood(design.Choice("mood")))),
+		Contrast:    fmt.Sprintf("%.1f", theme.WeakestText(design.Theme())),
 		PreviewPath: "/forms/" + f.ID + "/preview?" + designQuery(design, brand).Encode(),
 		Settings:    settingsFrom(d.Settings, choices), HasLimit: f.ResponseLimit > 0,
 	}
@@ -130,7 +131,7 @@ func (pages *Pages) renderDesign(req *page.Request, status int, choices url.Valu
 		return err
 	}
 	p.ThemeName = req.PostForm.Get("theme")
-	style := theme.NewStyles(brand, ".mini-")
+	style := theme.NewStyles(design.Theme(), ".mini-")
 	p.Look = page.Look{Colors: template.CSS(style.CSS), Hash: style.Hash}
 	p.Style, p.Script, p.Problems, p.NoticeKey = "design.css", "design.js", problems, designNotices[req.URL.Query().Get("done")]
 	p.Assets = []string{"mini.css"}

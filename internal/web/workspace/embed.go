@@ -51,7 +51,7 @@ func (pages *Pages) embedSnippet(req *page.Request, address, mode string, f form
 	add("title", f.Title)
 	if mode == "popup" || mode == "slide-in" {
 		design := f.Definition.Design
-		colors := theme.Light(design.BrandColor(), theme.Mood(design.Choice("mood")))
+		colors := theme.Light(design.Theme())
 		add("button", pages.Site.TranslateFor(req, "Open form"))
 		add("close", pages.Site.TranslateFor(req, "Close"))
 		add("color", colors.Fill.String())
@@ -85,7 +85,7 @@ func (pages *Pages) ShowEmbedSample(req *page.Request) error {
 		return err
 	}
 	design := live.Definition.Design
-	colors := theme.Light(design.BrandColor(), theme.Mood(design.Choice("mood")))
+	colors := theme.Light(design.Theme())
 	p := &embedSample{Mode: mode, Embed: &embedScript{f.ID, live.Title, colors.Fill.String(), colors.OnFill.String()}}
 	p.Layout = page.Layout{TitleKey: "Your site", Public: true, Language: req.Language(), Look: page.NewLook(form.Design{}, nil), Style: "embed-sample.css", FrameAncestors: "'self'"}
 	req.W.Header().Set("X-Frame-Options", "SAMEORIGIN")

@@ -16,7 +16,6 @@ import (
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/store"
-	"formulary/internal/theme"
 	"formulary/internal/web/page"
 )
 
@@ -117,7 +116,7 @@ func loadFormTemplates() (formTemplates, error) {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		file.picture = sync.OnceValues(func() (card.Picture, error) {
-			return card.DrawThumbnail(card.Card{Title: file.Title, Brand: file.Design.BrandColor(), Mood: theme.Mood(file.Design.Choice("mood"))})
+			return card.DrawThumbnail(card.Card{Title: file.Title, Theme: file.Design.Theme()})
 		})
 		language := path.Base(path.Dir(name))
 		if all[language] == nil {

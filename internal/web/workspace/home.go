@@ -114,7 +114,7 @@ func (pages *Pages) offerMoods(p *homePage) {
 			p.Moods = newDesignOptions(choice, none)
 		}
 	}
-	style := theme.NewStyles(none.BrandColor(), ".mini-")
+	style := theme.NewStyles(none.Theme(), ".mini-")
 	p.Look = page.Look{Colors: template.CSS(style.CSS), Hash: style.Hash}
 }
 
@@ -148,7 +148,7 @@ func (pages *Pages) listForms(req *page.Request, p *homePage, forms []form.Form)
 	}
 	now := pages.Now().UTC()
 	var rules []theme.Rule
-	looks := map[theme.Rule]int{}
+	looks := map[theme.Spec]int{}
 	for _, f := range forms {
 		a := activity[f.ID]
 		days := make([]int64, sparklineDays)
@@ -157,14 +157,14 @@ func (pages *Pages) listForms(req *page.Request, p *homePage, forms []form.Form)
 		}
 		sparkline := chart.Sparkline(days, pages.Site.TranslateFor(req, "Responses in the last %d days", sparklineDays))
 		design := designs[f.ID]
-		rule := theme.Rule{Brand: design.BrandColor(), Mood: theme.Mood(design.Choice("mood"))}
-		look, known := looks[rule]
+		spec := design.Theme()
+		look, known := looks[spec]
 		if !known {
 			look = len(rules)
-			looks[rule] = look
-			rules = append(rules, theme.Rule{Selector: ".look-" + strconv.Itoa(look), Brand: rule.Brand, Mood: rule.Mood})
+			looks[spec] = look
+			rules = append(rules, theme.Rule{Selector: ".look-" + strconv.Itoa(look), Spec: spec})
 		}
-		p.Forms = append(p.Forms, listedForm{f.At(now), a.Last, template.HTML(sparkline), string(rule.Mood), look})
+		p.Forms = append(p.Forms, listedForm{f.At(now), a.Last, template.HTML(sparkline), string(spec.Mood), look})
 	}
 	if len(rules) > 0 {
 		style := pages.styles.Styles(rules)

@@ -26,7 +26,7 @@ func (pages *Pages) savedThemes(req *page.Request, used form.Design) ([]savedThe
 	var list []savedTheme
 	for _, t := range themes {
 		mood := t.Design.Choice("mood")
-		list = append(list, savedTheme{t.ID, t.Name, designLabels[mood], theme.Light(t.Design.BrandColor(), theme.Mood(mood)), t.ApplyTo(used) == used})
+		list = append(list, savedTheme{t.ID, t.Name, designLabels[mood], theme.Light(t.Design.Theme()), t.ApplyTo(used) == used})
 	}
 	return list, nil
 }

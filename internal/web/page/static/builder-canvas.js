@@ -202,7 +202,7 @@ export function canvas(builderActions) {
     h(`div.${className}`, inlineInput(`${name}-input`, label, form[name], (text) => edit((f) => { f[name] = text; }, `form.${name}`), props), problemsAt(`form.${name}`));
   const cardList = (name, label) => form[name].length > 0
     && h("ol", { key: name, "data-sortable": name, "aria-label": label, class: name }, form[name].map((m) => cachedCard(m)));
-  return h("section.canvas", { key: "canvas", "aria-label": t("Questions"), "data-mood": look.mood, "data-buttons": look.buttons, "data-width": look.width, "data-align": look.align },
+  return h("section.canvas", { key: "canvas", "aria-label": t("Questions"), "data-mood": look.mood, "data-buttons": look.buttons, "data-width": look.width, "data-align": look.align, "data-background": look.background },
     (look.cover || look.drawn) && h("div.cover", { key: "cover", "aria-hidden": "true" }, look.cover && h("img", { src: `/pictures/${look.cover}`, alt: "" })),
     h("div.public-form",
       h("header.head", { "data-uid": "form", class: `head${state.selectedId === "form" ? " selected" : ""}` },

@@ -25,6 +25,21 @@ function countryOf(text, chosen) {
   return longest.includes(chosen) ? chosen : longest[0];
 }
 
+const keepsZero = ["IT", "SM", "VA", "CI", "CG", "BF", "BJ"]; // behind the calling code
+
+// international puts the calling code of a country in front of a number, without the prefix
+// for calls inside of the country. The server does the same without scripts.
+export function international(country, number) {
+  const code = codeOf.get(country);
+  if (!code || !/^[+(\d]/.test(number)) return number;
+  if (number.startsWith("00")) return `+${number.slice(2)}`;
+  const hasCode = number.startsWith(`+${code}`);
+  if (!hasCode && number.startsWith("+")) return number;
+  const rest = (hasCode ? number.slice(code.length + 1) : number).trim();
+  const national = keepsZero.includes(country) ? rest : rest.replace(country === "HU" ? /^(06\s*)()/ : /^(\(0\)\s*|0\s*|(\()0)/, "$2");
+  return hasCode && national === rest ? number : `+${code} ${national}`;
+}
+
 function enhance(box) {
   const input = box.querySelector("input");
   const select = box.querySelector("select");
@@ -49,15 +64,16 @@ function enhance(box) {
     const old = input.value.startsWith("+") ? countryOf(input.value) : undefined;
     const rest = old ? input.value.slice(codeOf.get(old).length + 1).trimStart() : input.value.replace(/^\++\d*/, "");
     choose(select.value);
-    input.value = prefix() + rest;
+    input.value = rest.trim() ? international(select.value, rest) : prefix();
     input.focus();
     input.dispatchEvent(new Event("input", { bubbles: true }));
   });
   select.addEventListener("input", (event) => event.stopPropagation());
   input.addEventListener("focus", () => { if (!input.value) input.value = prefix(); });
   // A code alone is no answer.
-  input.addEventListener("blur", () => { if (input.value.trim() === prefix().trim()) input.value = ""; });
-  input.form.addEventListener("formdata", ({ formData }) => { if (input.value.trim() === prefix().trim()) formData.set(input.name, ""); });
+  const finished = () => input.value.trim() === prefix().trim() ? "" : international(select.value, input.value.trim());
+  input.addEventListener("blur", () => { input.value = finished(); });
+  input.form.addEventListener("formdata", ({ formData }) => formData.set(input.name, finished()));
   input.addEventListener("input", read);
   input.addEventListener("restored", read);
   choose(codeOf.has(region) ? region : undefined);
