@@ -254,7 +254,7 @@ func (s *Store) DeleteResponse(ctx context.Context, owner, formID, responseID st
 	if !areIDs(formID, responseID) {
 		return fault.NotFound
 	}
-	n, err := s.deleteResponses(ctx, owner, formID, []string{responseID}, now, nil)
+	n, err := s.deleteResponses(ctx, owner, formID, deletion{ids: []string{responseID}, now: now})
 	return checkAffected(n, err)
 }
 
@@ -275,7 +275,7 @@ func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filte
 		for i, r := range list {
 			ids[i] = r.ID
 		}
-		n, err := s.deleteResponses(ctx, owner, formID, ids, now, nil)
+		n, err := s.deleteResponses(ctx, owner, formID, deletion{ids: ids, now: now})
 		all += n
 		if err != nil {
 			return all, err
@@ -287,10 +287,18 @@ func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filte
 // submission waits long for it.
 const deleteBatch = 200
 
-// deleteResponses deletes responses. If keep is not nil, it is called with each of them
-// first.
-func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids []string, now time.Time, keep func(db.Tx, form.Response) error) (int64, error) {
-	ids, err := responseIDs(formID, ids)
+// deletion says which responses are deleted.
+type deletion struct {
+	ids   []string
+	now   time.Time
+	keep  func(db.Tx, form.Response) error // called with each of them first; nil: they are deleted for good
+	check func(db.Tx) error                // says why nothing may be deleted any more, or nil
+}
+
+// deleteResponses deletes responses.
+func (s *Store) deleteResponses(ctx context.Context, owner, formID string, d deletion) (int64, error) {
+	keep, now := d.keep, d.now
+	ids, err := responseIDs(formID, d.ids)
 	if err != nil {
 		return 0, err
 	}
@@ -302,6 +310,11 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids [
 		// deadlock.
 		if err := checkAffected(t.Exec(dropCountSQL, owner, formID, 0, 0)); err != nil {
 			return err
+		}
+		if d.check != nil {
+			if err := d.check(t); err != nil {
+				return err
+			}
 		}
 		var removed []form.Response
 		for _, id := range ids {

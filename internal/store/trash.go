@@ -182,7 +182,7 @@ func (g *trashedForm) catchUp(t db.Tx, owner string) error {
 // trashRetention.
 func (s *Store) DeleteResponsesWithUndo(ctx context.Context, owner, formID string, ids []string, now time.Time) (_ int64, err error) {
 	defer wrap(&err, "move responses to trash")
-	return s.deleteResponses(ctx, owner, formID, ids, now, func(t db.Tx, r form.Response) error {
+	return s.deleteResponses(ctx, owner, formID, deletion{ids: ids, now: now, keep: func(t db.Tx, r form.Response) error {
 		content, err := json.Marshal(r)
 		if err != nil {
 			return err
@@ -198,7 +198,7 @@ func (s *Store) DeleteResponsesWithUndo(ctx context.Context, owner, formID strin
 		size += noteSize
 		_, err = t.Exec(trashSQL, owner, r.ID, formID, string(content), toMillis(now), size)
 		return err
-	})
+	}})
 }
 
 // DeletedResponses lists the IDs of responses that can be restored, latest first.
