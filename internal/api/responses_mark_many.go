@@ -36,7 +36,7 @@ func (a *API) markResponses() typedOperation[markResponsesInput, MarkResult] {
 			Method: "PATCH", Path: "/api/v1/forms/{id}/responses/marks", ID: "markResponses", Tag: "Responses", Status: 200, MaxBody: maxWebhook,
 			Scope:   account.ResponsesWrite,
 			Summary: "Mark several responses",
-			Description: "Changes status, star and tags of up to 200 responses at once, all of them or none. " +
+			Description: "Changes status, star and tags of up to 200 responses at once. " +
 				"It sends nothing to webhooks. Repeating the request is safe.",
 			Errors: []fault.Code{fault.BadJSON, fault.NotFoundInAccount, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},

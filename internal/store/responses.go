@@ -265,7 +265,7 @@ func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filte
 	var all int64
 	for {
 		list, _, err := s.Responses(ctx, owner, formID, filter, Page{Limit: deleteBatch})
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrPageTooLarge) { // then these are a part of the page
 			return all, err
 		}
 		if len(list) == 0 {
@@ -283,9 +283,12 @@ func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filte
 	}
 }
 
-// deleteBatch is the number of responses that one transaction deletes, so that no
+// One transaction deletes or restores so many responses, or fewer if they are large, so that no
 // submission waits long for it.
-const deleteBatch = 200
+const (
+	deleteBatch      = 200
+	deleteBatchBytes = 1 << 20 // of answers; the last response of a batch may exceed it
+)
 
 // deletion says which responses are deleted.
 type deletion struct {
@@ -295,17 +298,29 @@ type deletion struct {
 	check func(db.Tx) error                // says why nothing may be deleted any more, or nil
 }
 
-// deleteResponses deletes responses.
-func (s *Store) deleteResponses(ctx context.Context, owner, formID string, d deletion) (int64, error) {
-	keep, now := d.keep, d.now
-	ids, err := responseIDs(formID, d.ids)
-	if err != nil {
+// deleteResponses deletes responses and returns their number. Many are deleted in several
+// transactions.
+func (s *Store) deleteResponses(ctx context.Context, owner, formID string, d deletion) (all int64, err error) {
+	if d.ids, err = responseIDs(formID, d.ids); err != nil {
 		return 0, err
 	}
-	var n int64
+	for {
+		n, done, err := s.deleteSome(ctx, owner, formID, d)
+		if all += n; err != nil {
+			return all, err
+		}
+		if d.ids = d.ids[done:]; len(d.ids) == 0 {
+			return all, nil
+		}
+	}
+}
+
+// deleteSome deletes the first responses, in one transaction. done is how many IDs it has read.
+func (s *Store) deleteSome(ctx context.Context, owner, formID string, d deletion) (n int64, done int, err error) {
+	keep, now := d.keep, d.now
 	var hadFiles bool
 	err = s.write(ctx, responsesOf(owner), func(t db.Tx) error {
-		n = 0
+		n, done = 0, 0
 		// Lock the form's row first, as everywhere, so that transactions cannot
 		// deadlock.
 		if err := checkAffected(t.Exec(dropCountSQL, owner, formID, 0, 0)); err != nil {
@@ -317,10 +332,13 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, d del
 			}
 		}
 		var removed []form.Response
-		for _, id := range ids {
-			list, err := collectResponses(t.Query, formID, deleteResponseSQL, owner, formID, id)
+		for bytes := 0; done < min(len(d.ids), deleteBatch) && bytes < deleteBatchBytes; done++ {
+			list, err := collectResponses(t.Query, formID, deleteResponseSQL, owner, formID, d.ids[done])
 			if err != nil {
 				return err
+			}
+			for _, r := range list {
+				bytes += len(r.JSON)
 			}
 			removed = append(removed, list...)
 		}
@@ -365,5 +383,8 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, d del
 	if err == nil && hadFiles {
 		s.sweepNow(ctx, owner)
 	}
-	return n, err
+	if err != nil {
+		n = 0
+	}
+	return n, done, err
 }

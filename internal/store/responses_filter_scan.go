@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -90,6 +91,7 @@ type scanner struct {
 	first, last int64  // serials: where the whole search starts and ends
 	chunk       int64  // serials to read next
 	list        []form.Response
+	full        bool // there is no memory for more
 	matches     int64
 }
 
@@ -190,7 +192,7 @@ func (w *scanner) step(rows int64) error {
 	where := w.where + numbered(between, n+1)
 	args := append(w.args[:n:n], w.at, border)
 	wanted := rows - int64(len(w.list))
-	if wanted <= 0 {
+	if wanted <= 0 || w.full {
 		var count int64
 		if err := queryOne(w.store.query(w.ctx), `SELECT COUNT(*)`+where, args, &count); err != nil {
 			return err
@@ -204,11 +206,13 @@ func (w *scanner) step(rows int64) error {
 		order = ` ORDER BY id LIMIT $`
 	}
 	list, err := collectResponses(w.store.query(w.ctx), w.formID, `SELECT `+markedColumns+where+order+strconv.Itoa(n+3), append(args, wanted)...)
-	if err != nil {
+	tooLarge := errors.Is(err, ErrPageTooLarge)
+	if err != nil && !tooLarge {
 		return err
 	}
+	w.full = w.full || tooLarge // the others are only counted
 	w.list, w.matches = append(w.list, list...), w.matches+int64(len(list))
-	if w.at, w.serial = border, serial; int64(len(list)) == wanted {
+	if w.at, w.serial = border, serial; tooLarge || int64(len(list)) == wanted {
 		end := list[len(list)-1]
 		w.at, w.serial = end.ID, end.Serial
 	}

@@ -134,7 +134,42 @@ func (s *Store) MarkResponses(ctx context.Context, owner, formID string, ids []s
 	if err := s.reserveTags(ctx, owner, len(ids), change); err != nil {
 		return 0, err
 	}
-	var n int64
+	if err := s.tryMarks(ctx, owner, formID, ids, change); err != nil {
+		return 0, err
+	}
+	var all int64
+	for part := range slices.Chunk(ids, markBatch) {
+		n, err := s.markSome(ctx, owner, formID, part, change)
+		if err != nil {
+			return all, err
+		}
+		all += n
+	}
+	return all, nil
+}
+
+// markBatch is how many responses one transaction marks. They may be large, and each is written
+// as a whole: submissions do not wait for more of them.
+const markBatch = 25
+
+// tryMarks checks that the change is possible for all responses, before the first one is changed.
+func (s *Store) tryMarks(ctx context.Context, owner, formID string, ids []string, change MarkChange) error {
+	return s.db.Read(ctx, func(t db.Tx) error {
+		for _, responseID := range ids {
+			before, err := readMarks(t.Query, owner, ResponseKey{formID, responseID})
+			if err == nil {
+				_, err = change.apply(before)
+			}
+			if err = replaceNotFound(err, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// markSome changes the marks of responses in one transaction, and returns how many changed.
+func (s *Store) markSome(ctx context.Context, owner, formID string, ids []string, change MarkChange) (n int64, err error) {
 	err = s.db.Write(ctx, func(t db.Tx) error {
 		n = 0
 		// Lock the form's row first, as everywhere, so that transactions cannot deadlock.
