@@ -259,26 +259,29 @@ func (s *Store) DeleteResponse(ctx context.Context, owner, formID, responseID st
 }
 
 // DeleteResponses deletes the responses that the filter selects, in batches, and
-// returns their number. It may include responses that arrive while it runs.
+// returns their number. Responses that arrive while it runs stay.
 func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filter ResponseFilter, now time.Time) (_ int64, err error) {
 	defer wrap(&err, "delete responses")
 	var all int64
+	scan := Scan{Rows: deleteBatch, Budget: time.Second, Stop: true}
 	for {
-		list, _, err := s.Responses(ctx, owner, formID, filter, Page{Limit: deleteBatch})
-		if err != nil && !errors.Is(err, ErrPageTooLarge) { // then these are a part of the page
-			return all, err
-		}
-		if len(list) == 0 {
-			return all, s.confirm(ctx)
-		}
-		ids := make([]string, len(list))
-		for i, r := range list {
-			ids[i] = r.ID
-		}
-		n, err := s.deleteResponses(ctx, owner, formID, deletion{ids: ids, now: now})
-		all += n
+		// Each response is read once: no batch starts from the beginning.
+		part, err := s.ScanResponses(ctx, owner, formID, filter, scan)
 		if err != nil {
 			return all, err
+		}
+		ids := make([]string, len(part.Responses))
+		for i, r := range part.Responses {
+			ids[i] = r.ID
+		}
+		if len(ids) > 0 {
+			n, err := s.deleteResponses(ctx, owner, formID, deletion{ids: ids, now: now})
+			if all += n; err != nil {
+				return all, err
+			}
+		}
+		if scan.From = part.Next; part.Next == "" {
+			return all, s.confirm(ctx)
 		}
 	}
 }

@@ -20,6 +20,7 @@ type Scan struct {
 	From   string        // continue behind this place; empty: from the start
 	Rows   int64         // responses to return
 	Budget time.Duration // stop after about this time
+	Stop   bool          // stop when there are enough responses; otherwise the others are counted
 }
 
 // Scanned is what a part of a search found.
@@ -30,10 +31,10 @@ type Scanned struct {
 	Done      float64 // share of the whole search that is done, from 0 to 1
 }
 
-// firstChunk is how many responses the first statement of a scan reads. The time that it
-// takes decides how many the next one reads.
+// firstChunk is how many responses the first statement of a scan reads, few enough for large ones.
+// The time that it takes decides how many the next one reads.
 const (
-	firstChunk = 512
+	firstChunk = 128
 	fastChunk  = 8 * time.Millisecond
 	slowChunk  = 25 * time.Millisecond
 )
@@ -67,6 +68,9 @@ func (s *Store) ScanResponses(ctx context.Context, owner, formID string, filter 
 		began := time.Now()
 		if err := w.step(scan.Rows); err != nil {
 			return Scanned{}, err
+		}
+		if scan.Stop && (w.full || int64(len(w.list)) >= scan.Rows) {
+			break
 		}
 		now := time.Now()
 		took := now.Sub(began)
@@ -149,7 +153,7 @@ func (w *scanner) adapt(took time.Duration) {
 	case took < fastChunk:
 		w.chunk *= 4
 	case took > slowChunk:
-		w.chunk = max(w.chunk/2, firstChunk/4)
+		w.chunk = max(w.chunk/2, firstChunk/2)
 	}
 }
 
