@@ -160,6 +160,7 @@ func (a *API) table() []*operation {
 		newOperation(a.changeResponse()),
 		newOperation(a.deleteResponse()),
 		newOperation(a.readMarks()),
+		newOperation(a.markResponses()),
 		newOperation(a.listNotes()),
 		newOperation(a.createNote()),
 		newOperation(a.changeNote()),

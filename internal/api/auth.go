@@ -39,7 +39,7 @@ func (a *API) authorize(w http.ResponseWriter, r *http.Request, scope account.Sc
 	if err != nil {
 		return caller, err
 	}
-	if err := a.limitGrant(w, caller.Grant); err != nil {
+	if err := a.limitGrant(w, caller.RateKey()); err != nil {
 		return caller, err
 	}
 	if scope != "" && !caller.Scopes.Has(scope) {
@@ -56,7 +56,7 @@ func missingScope(scope account.Scope) error {
 	}
 }
 
-// limitGrant counts a request against its grant, so that more tokens do not mean more
+// limitGrant counts a request against its grant or its user (see RateKey), so that more tokens do not mean more
 // requests.
 func (a *API) limitGrant(w http.ResponseWriter, grant string) error {
 	if a.Tokens == nil {

@@ -178,7 +178,7 @@ func (a *API) duplicateForm() typedOperation[duplicateInput, FormDetail] {
 			Method: "POST", Path: "/api/v1/forms/{id}/duplicate", ID: "duplicateForm", Tag: "Forms", Status: 201,
 			Scope:       account.FormsWrite,
 			Summary:     "Duplicate a form",
-			Description: "Creates a new draft from this form's draft. Responses and the custom link are not copied.",
+			Description: "Creates a new draft from this form's draft. The retention of responses is copied; responses and the custom link are not.",
 			Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount, fault.IdempotencyKeyReused, fault.QuotaReached},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *duplicateInput) (*FormDetail, reply, error) {

@@ -199,7 +199,7 @@ func (op *operation) headers() map[string]*huma.Param {
 	case "createForm", "duplicateForm":
 		h["Location"] = &huma.Param{Description: "API address of the new form", Schema: text}
 		fallthrough
-	case "readForm", "changeForm", "publishForm", "closeForm", "openForm":
+	case "readForm", "changeForm", "publishForm", "closeForm", "openForm", "readResponse", "changeResponse":
 		h["ETag"] = &huma.Param{Description: "Send it as If-Match to detect conflicting changes", Schema: text}
 	}
 	return h

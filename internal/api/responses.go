@@ -259,12 +259,11 @@ func (a *API) readResponse() typedOperation[responseInput, Response] {
 			Method: "GET", Path: "/api/v1/forms/{id}/responses/{response}", ID: "readResponse", Tag: "Responses", Status: 200,
 			Scope:       account.ResponsesRead,
 			Summary:     "Get a response",
-			Description: "Returns the answers and how the response was submitted.",
+			Description: "Returns the answers and how the response was submitted. The `ETag` changes when the answers are edited.",
 			Errors:      []fault.Code{fault.NotFoundInAccount},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *responseInput) (*Response, reply, error) {
-			r, err := a.Store.Response(ctx, c.Owner(), in.ID, in.Response)
-			return nil, reply{Body: r.WithFileURLs(a.BaseURL).AppendJSON(nil)}, err
+			return a.responseReply(a.Store.Response(ctx, c.Owner(), in.ID, in.Response))
 		},
 	}
 }

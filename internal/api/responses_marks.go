@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"strings"
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
@@ -21,6 +22,7 @@ type ResponseUpdate struct {
 type changeResponseInput struct {
 	ID       string `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	Response string `path:"response" doc:"Response ID" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	IfMatch  string `header:"If-Match" maxLength:"100" doc:"The response's ETag. The request fails if the answers have changed since."`
 	Body     ResponseUpdate
 }
 
@@ -31,15 +33,17 @@ func (a *API) changeResponse() typedOperation[changeResponseInput, Response] {
 			Scope:   account.ResponsesWrite,
 			Summary: "Update a response",
 			Description: "Answers are validated against the response's form version, and changing them sends `response.updated` to webhooks. " +
-				"`status`, `starred` and `tags` are for the people who work with responses: changing only them sends nothing, and `edited_at` stays.",
-			Errors: []fault.Code{fault.BadJSON, fault.NotFoundInAccount, fault.Conflict, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
+				"`status`, `starred` and `tags` are for the people who work with responses: changing only them sends nothing, and `edited_at` and the `ETag` stay. " +
+				"With `If-Match`, the change is made only if the answers still have this `ETag`.",
+			Errors: []fault.Code{fault.BadQuery, fault.BadJSON, fault.NotFoundInAccount, fault.Conflict, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *changeResponseInput) (*Response, reply, error) {
 			key := store.ResponseKey{FormID: in.ID, ID: in.Response}
 			marks := store.MarkChange{Status: form.ResponseStatus(in.Body.Status), Starred: in.Body.Starred, Tags: in.Body.Tags}
 			if in.Body.Answers == nil {
+				marks.Seen = seenAnswers(in.IfMatch)
 				r, err := a.markResponse(ctx, c.Owner(), key, marks)
-				return nil, reply{Body: r.WithFileURLs(a.BaseURL).AppendJSON(nil)}, err
+				return a.responseReply(r, err)
 			}
 			change := func(d *form.Definition, answers map[string]any) (map[string]any, error) {
 				for key, value := range in.Body.Answers {
@@ -53,10 +57,27 @@ func (a *API) changeResponse() typedOperation[changeResponseInput, Response] {
 				e, err := d.Revalidate(answers)
 				return e.Answers, err
 			}
-			r, err := a.Store.UpdateAndMarkResponse(ctx, c.Owner(), key, store.ResponseChange{Answers: change, Marks: marks}, a.Now())
-			return nil, reply{Body: r.WithFileURLs(a.BaseURL).AppendJSON(nil)}, err
+			r, err := a.Store.UpdateAndMarkResponse(ctx, c.Owner(), key, store.ResponseChange{Answers: change, Marks: marks, Seen: seenAnswers(in.IfMatch)}, a.Now())
+			return a.responseReply(r, err)
 		},
 	}
+}
+
+// seenAnswers parses If-Match: an empty text matches any answers. What is no ETag matches none.
+func seenAnswers(ifMatch string) string {
+	tag := strings.TrimSpace(ifMatch)
+	if tag == "" || tag == "*" {
+		return ""
+	}
+	if answers := strings.Trim(tag, `"`); answers != "" && tag == `"`+answers+`"` {
+		return answers
+	}
+	return "none"
+}
+
+// responseReply returns one response with the ETag of its answers.
+func (a *API) responseReply(r form.Response, err error) (*Response, reply, error) {
+	return nil, reply{Body: r.WithFileURLs(a.BaseURL).AppendJSON(nil), ETag: `"` + r.AnswerTag() + `"`}, err
 }
 
 // markResponse changes the marks of a response.

@@ -81,7 +81,7 @@ func (a *API) createNote() typedOperation[createNoteInput, Note] {
 			if _, err := a.Store.Response(ctx, c.Owner(), in.ID, in.Response); err != nil {
 				return nil, reply{}, err
 			}
-			once := store.IdempotencyKey{App: c.App.ID, Key: in.Key, Hash: account.Hash("note " + in.ID + " " + in.Response + " " + in.Sent)}
+			once := store.IdempotencyKey{App: c.Client(), Key: in.Key, Hash: account.Hash("note " + in.ID + " " + in.Response + " " + in.Sent)}
 			n, err := a.Store.AddNote(ctx, c.Owner(), in.key(), store.NewNote{Author: c.User.ID, Text: in.Body.Text, Key: once}, a.Now())
 			return noteResult(n), reply{}, err
 		},

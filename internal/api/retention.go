@@ -50,7 +50,7 @@ func (a *API) readRetention() typedOperation[formInput, Retention] {
 
 // NewRetention is how long a form is to keep its responses.
 type NewRetention struct {
-	Days int64 `json:"days" minimum:"0" maximum:"3650" doc:"0 keeps responses until someone deletes them" example:"365"`
+	Days *int64 `json:"days" nullable:"false" minimum:"0" maximum:"3650" doc:"0 keeps responses until someone deletes them" example:"365"`
 }
 
 type setRetentionInput struct {
@@ -73,7 +73,10 @@ func (a *API) setRetention() typedOperation[setRetentionInput, Retention] {
 			if _, err := a.Store.Form(ctx, c.Owner(), in.ID); err != nil {
 				return nil, reply{}, err
 			}
-			r, err := a.Store.SetRetention(ctx, c.Owner(), in.ID, in.Body.Days, a.Now())
+			if in.Body.Days == nil { // 0 would switch the retention off
+				return nil, reply{}, fault.InvalidField("days", "is required")
+			}
+			r, err := a.Store.SetRetention(ctx, c.Owner(), in.ID, *in.Body.Days, a.Now())
 			return retentionResult(r), reply{}, err
 		},
 	}

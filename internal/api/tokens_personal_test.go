@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +64,14 @@ func TestPersonalTokenScopes(t *testing.T) {
 		// Keys of two tokens are apart.
 		for _, token := range []string{all, w.PersonalToken(bob, "Other", "forms:write"), w.bob} {
 			w.expectStatus("create with the same key", w.Call("POST", "/api/v1/forms", token, `{"title": "`+token[4:8]+token[len(token)-4:]+`"}`, "Idempotency-Key: same"), 201)
+		}
+		// So are those for notes and views.
+		path := w.openForm(w.bob, order)
+		response := path + "/responses/" + w.Call("POST", path+"/responses", w.bob, `{"answers": {"email": "mara@example.com"}}`).String("id")
+		for i, token := range []string{all, w.PersonalToken(bob, "Third", allScopes()...)} {
+			name := strconv.Itoa(i)
+			w.expectStatus("add a note with the same key", w.Call("POST", response+"/notes", token, `{"text": "`+name+`"}`, "Idempotency-Key: note"), 201)
+			w.expectStatus("add a view with the same key", w.Call("POST", path+"/views", token, `{"name": "`+name+`", "filter": {}}`, "Idempotency-Key: view"), 201)
 		}
 	})
 }

@@ -87,7 +87,7 @@ func (a *API) createView() typedOperation[createViewInput, View] {
 			Errors:      []fault.Code{fault.BadQuery, fault.BadJSON, fault.NotFoundInAccount, fault.IdempotencyKeyReused, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *createViewInput) (*View, reply, error) {
-			once := store.IdempotencyKey{App: c.App.ID, Key: in.Key, Hash: account.Hash("view " + in.ID + " " + in.Sent)}
+			once := store.IdempotencyKey{App: c.Client(), Key: in.Key, Hash: account.Hash("view " + in.ID + " " + in.Sent)}
 			v, err := a.Store.AddView(ctx, c.Owner(), store.View{FormID: in.ID, Name: in.Body.Name, Filter: in.Body.Filter}, once, a.Now())
 			return viewResult(v), reply{Location: a.BaseURL + "/api/v1/forms/" + in.ID + "/views/" + v.ID}, err
 		},

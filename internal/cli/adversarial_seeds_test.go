@@ -159,7 +159,7 @@ const validView = `{"name": "Mine", "filter": {"search": "a", "days": 7, "since"
 func (w *fixture) validBody(schema string) any {
 	text, ok := map[string]string{"NewForm": everyKindForm, "FormUpdate": everyKindForm, "Submission": fmt.Sprintf(everyAnswer, "once"), "ResponseUpdate": fmt.Sprintf(everyAnswer, "again"),
 		"Notifications": `{"when": "each", "to": ["ana@example.org"]}`, "NewReceipt": `{"active": false, "field": "", "subject": "Hi {{nick}}", "text": "**Thanks**", "answers": true}`,
-		"NewWebhook": validWebhook, "WebhookUpdate": validWebhook, "NewTheme": validTheme, "ThemeUpdate": validTheme, "NewView": validView, "ViewUpdate": validView, "NoteText": `{"text": "Call back"}`, "NewRetention": `{"days": 3650}`, "ReplayRequest": `{"since": "2020-01-01T00:00:00Z"}`}[schema]
+		"NewWebhook": validWebhook, "WebhookUpdate": validWebhook, "NewTheme": validTheme, "ThemeUpdate": validTheme, "NewView": validView, "ViewUpdate": validView, "NoteText": `{"text": "Call back"}`, "MarksUpdate": `{"responses": ["` + w.responses[0] + `"], "status": "read", "starred": true, "tags": ["a"], "add_tags": ["b"], "remove_tags": ["c"]}`, "NewRetention": `{"days": 3650}`, "ReplayRequest": `{"since": "2020-01-01T00:00:00Z"}`}[schema]
 	var body any
 	if err := json.Unmarshal([]byte(text), &body); err != nil || !ok {
 		w.t.Fatalf("what is a valid %q? %v", schema, err)

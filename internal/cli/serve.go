@@ -182,6 +182,7 @@ func (c serveCommand) Run(ctx context.Context, storage Storage, io streams, t Tu
 	defer stop()
 	defer runFiles(work, stop, files)()
 	go runCleanup(work, s, c.RefreshIdle, log)
+	go runRetention(work, s, log)
 	// Mails stop first: the dispatcher holds the leases.
 	defer runDispatcher(work, stop, dispatcher)()
 	defer runOutbox(work, stop, mails)()
@@ -334,8 +335,25 @@ func (c serveCommand) greet(ctx context.Context, d dependencies, addr net.Addr, 
 	return nil
 }
 
+// runRetention deletes responses that their forms do not keep any longer. It runs beside
+// runCleanup, because deleting very many takes long.
+func runRetention(ctx context.Context, s *store.Store, log *slog.Logger) {
+	due := time.NewTicker(closeInterval)
+	defer due.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-due.C:
+			if err := s.ApplyRetention(ctx, time.Now()); err != nil && ctx.Err() == nil {
+				log.Error("could not delete old responses", "error", err)
+			}
+		}
+	}
+}
+
 // runCleanup deletes expired data every 10 minutes. Every 15 seconds it opens and closes the
-// forms that are due, and deletes responses that their forms do not keep any longer.
+// forms that are due.
 func runCleanup(ctx context.Context, s *store.Store, refreshIdle time.Duration, log *slog.Logger) {
 	cleanup := time.NewTicker(cleanupInterval)
 	defer cleanup.Stop()
@@ -355,9 +373,6 @@ func runCleanup(ctx context.Context, s *store.Store, refreshIdle time.Duration, 
 			}
 			if err := s.CloseExpiredForms(ctx, time.Now()); err != nil && ctx.Err() == nil {
 				log.Error("could not close expired forms", "error", err)
-			}
-			if err := s.ApplyRetention(ctx, time.Now()); err != nil && ctx.Err() == nil {
-				log.Error("could not delete old responses", "error", err)
 			}
 		}
 	}

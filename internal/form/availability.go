@@ -90,6 +90,8 @@ type FormInput struct {
 	Availability
 	Definition *Definition
 	Folder     string // of a new form; empty: none
+	// RetentionDays is how long a new form keeps its responses; 0: until someone deletes them.
+	RetentionDays int64
 }
 
 // Normalize normalizes and validates all parts.

@@ -1,6 +1,8 @@
 package form
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -37,6 +39,21 @@ func (r Response) AnswersInto(answers map[string]any) error {
 		return fmt.Errorf("decode answers of %s: %w", r.ID, err)
 	}
 	return nil
+}
+
+// AnswerTag identifies the answers as they are now. It changes with every edit, and not with marks
+// or notes.
+func (r Response) AnswerTag() string {
+	hash := sha256.New()
+	for _, text := range []string{r.JSON, r.Metadata} {
+		// PostgreSQL returns another order of keys and other spaces than were stored.
+		canonical := jsontext.Value(text)
+		if canonical.Canonicalize() != nil {
+			canonical = jsontext.Value(text)
+		}
+		hash.Write(append(canonical, '\n'))
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:12])
 }
 
 // AppendJSON appends the response as the API returns it, in one line. Answers and metadata are

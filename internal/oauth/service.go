@@ -46,7 +46,7 @@ type Principal struct {
 	Scopes     account.Scopes
 	App        struct{ ID, Name, Owner string } // empty for a personal token
 	Token      string                           // ID of the token, not the secret
-	Grant      string                           // ID of the grant; all its tokens share one rate limit. A personal token is its own
+	Grant      string                           // ID of the grant. A personal token is its own
 	Personal   string                           // name of the personal token; empty: an application's token
 	ExpiresAt  time.Time
 	Generation store.Generation
@@ -59,6 +59,15 @@ func (c *Principal) Owner() string { return c.User.ID }
 // Client returns the ID of what sends the requests: the application, or the personal token.
 // Idempotency keys are kept apart by it.
 func (c *Principal) Client() string { return cmp.Or(c.App.ID, c.Grant) }
+
+// RateKey is whose requests share one rate limit: those of a grant, or of all personal tokens of
+// a user.
+func (c *Principal) RateKey() string {
+	if c.Personal != "" {
+		return c.User.ID
+	}
+	return c.Grant
+}
 
 // lastUsedPrecision is the precision of "last used" times. It bounds the writes that
 // reads cause.

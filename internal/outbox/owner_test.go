@@ -90,3 +90,47 @@ func TestSkipped(t *testing.T) {
 		w.waitFor("none waits", func() bool { return w.waiting() == 0 })
 	})
 }
+
+// An owner is told by email when the first responses will be deleted, and that can be stopped.
+func TestRetentionNotice(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
+		f := w.open("Order <b>", "en")
+		w.submit(f, map[string]any{"text": "x"})
+		now := time.Now()
+		if _, err := w.SetRetention(ctx, w.owner.ID, f.ID, 5, now); err != nil {
+			t.Fatal(err)
+		}
+		w.run(w.service)
+		at := now.Add(time.Second)
+		for range 3 {
+			if err := w.ApplyRetention(ctx, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := w.server.WaitFor(1)
+		m := mailtest.Parse(t, got[0])
+		r, err := w.Retention(ctx, w.owner.ID, f.ID)
+		if err != nil || !r.StartsAt.After(at.Add(6*24*time.Hour)) {
+			t.Errorf("%+v (%v)", r, err)
+		}
+		must(t, "subject", m.Subject, "Old responses to “Order <b>” will be deleted")
+		must(t, "text", m.Text, "after 5 days", r.StartsAt.UTC().Format("2 January 2006, 15:04"), "https://forms.example.com/forms/"+f.ID+"/share#retention")
+		must(t, "HTML", m.HTML, "Order &lt;b&gt;")
+		if got[0].To != "ada@example.com" {
+			t.Errorf("to %s", got[0].To)
+		}
+		if _, err := w.SetRetention(ctx, w.owner.ID, f.ID, 0, at); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.ApplyRetention(ctx, at.Add(90*24*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if stored, err := w.Form(ctx, w.owner.ID, f.ID); err != nil || stored.ResponseCount != 1 {
+			t.Errorf("%d responses are left (%v)", stored.ResponseCount, err)
+		}
+		w.waitFor("none waits", func() bool { return w.waiting() == 0 })
+		if n := len(w.server.WaitFor(1)); n != 1 {
+			t.Errorf("%d mails", n)
+		}
+	})
+}

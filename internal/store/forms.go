@@ -151,6 +151,11 @@ func (s *Store) CreateFormFrom(ctx context.Context, owner string, input form.For
 		if err := checkSlug(t, owner, formID, input.Slug, now); err != nil {
 			return err
 		}
+		if input.RetentionDays > 0 {
+			if _, err := t.Exec(setRetentionSQL, owner, formID, input.RetentionDays, toMillis(now), toMillis(now.Add(retentionNotice))); err != nil {
+				return err
+			}
+		}
 		if input.Definition == nil {
 			return nil
 		}

@@ -292,11 +292,15 @@ func (s *Store) DuplicateForm(ctx context.Context, owner, id string, key Idempot
 	if err != nil {
 		return f, err
 	}
+	kept, err := s.Retention(ctx, owner, id)
+	if err != nil {
+		return f, err
+	}
 	title := f.Title
 	if runes := []rune(title); len(runes) > form.MaxTitle-len(copySuffix) {
 		title = string(runes[:form.MaxTitle-len(copySuffix)])
 	}
-	input := form.FormInput{Header: form.Header{Title: title + copySuffix, Description: f.Description, Language: f.Language}, Availability: f.Availability, Definition: d, Folder: f.Folder}
+	input := form.FormInput{Header: form.Header{Title: title + copySuffix, Description: f.Description, Language: f.Language}, Availability: f.Availability, Definition: d, Folder: f.Folder, RetentionDays: kept.Days}
 	input.Slug = ""
 	return s.CreateFormFrom(ctx, owner, input, key, now)
 }

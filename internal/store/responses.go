@@ -254,60 +254,94 @@ func (s *Store) DeleteResponse(ctx context.Context, owner, formID, responseID st
 	if !areIDs(formID, responseID) {
 		return fault.NotFound
 	}
-	n, err := s.deleteResponses(ctx, owner, formID, []string{responseID}, now, nil)
+	n, err := s.deleteResponses(ctx, owner, formID, deletion{ids: []string{responseID}, now: now})
 	return checkAffected(n, err)
 }
 
 // DeleteResponses deletes the responses that the filter selects, in batches, and
-// returns their number. It may include responses that arrive while it runs.
+// returns their number. Responses that arrive while it runs stay.
 func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filter ResponseFilter, now time.Time) (_ int64, err error) {
 	defer wrap(&err, "delete responses")
 	var all int64
+	scan := Scan{Rows: deleteBatch, Budget: time.Second, Stop: true}
 	for {
-		list, _, err := s.Responses(ctx, owner, formID, filter, Page{Limit: deleteBatch})
+		// Each response is read once: no batch starts from the beginning.
+		part, err := s.ScanResponses(ctx, owner, formID, filter, scan)
 		if err != nil {
 			return all, err
 		}
-		if len(list) == 0 {
-			return all, s.confirm(ctx)
-		}
-		ids := make([]string, len(list))
-		for i, r := range list {
+		ids := make([]string, len(part.Responses))
+		for i, r := range part.Responses {
 			ids[i] = r.ID
 		}
-		n, err := s.deleteResponses(ctx, owner, formID, ids, now, nil)
-		all += n
-		if err != nil {
-			return all, err
+		if len(ids) > 0 {
+			n, err := s.deleteResponses(ctx, owner, formID, deletion{ids: ids, now: now})
+			if all += n; err != nil {
+				return all, err
+			}
+		}
+		if scan.From = part.Next; part.Next == "" {
+			return all, s.confirm(ctx)
 		}
 	}
 }
 
-// deleteBatch is the number of responses that one transaction deletes, so that no
+// One transaction deletes or restores so many responses, or fewer if they are large, so that no
 // submission waits long for it.
-const deleteBatch = 200
+const (
+	deleteBatch      = 200
+	deleteBatchBytes = 1 << 20 // of answers; the last response of a batch may exceed it
+)
 
-// deleteResponses deletes responses. If keep is not nil, it is called with each of them
-// first.
-func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids []string, now time.Time, keep func(db.Tx, form.Response) error) (int64, error) {
-	ids, err := responseIDs(formID, ids)
-	if err != nil {
+// deletion says which responses are deleted.
+type deletion struct {
+	ids   []string
+	now   time.Time
+	keep  func(db.Tx, form.Response) error // called with each of them first; nil: they are deleted for good
+	check func(db.Tx) error                // says why nothing may be deleted any more, or nil
+}
+
+// deleteResponses deletes responses and returns their number. Many are deleted in several
+// transactions.
+func (s *Store) deleteResponses(ctx context.Context, owner, formID string, d deletion) (all int64, err error) {
+	if d.ids, err = responseIDs(formID, d.ids); err != nil {
 		return 0, err
 	}
-	var n int64
+	for {
+		n, done, err := s.deleteSome(ctx, owner, formID, d)
+		if all += n; err != nil {
+			return all, err
+		}
+		if d.ids = d.ids[done:]; len(d.ids) == 0 {
+			return all, nil
+		}
+	}
+}
+
+// deleteSome deletes the first responses, in one transaction. done is how many IDs it has read.
+func (s *Store) deleteSome(ctx context.Context, owner, formID string, d deletion) (n int64, done int, err error) {
+	keep, now := d.keep, d.now
 	var hadFiles bool
 	err = s.write(ctx, responsesOf(owner), func(t db.Tx) error {
-		n = 0
+		n, done = 0, 0
 		// Lock the form's row first, as everywhere, so that transactions cannot
 		// deadlock.
 		if err := checkAffected(t.Exec(dropCountSQL, owner, formID, 0, 0)); err != nil {
 			return err
 		}
+		if d.check != nil {
+			if err := d.check(t); err != nil {
+				return err
+			}
+		}
 		var removed []form.Response
-		for _, id := range ids {
-			list, err := collectResponses(t.Query, formID, deleteResponseSQL, owner, formID, id)
+		for bytes := 0; done < min(len(d.ids), deleteBatch) && bytes < deleteBatchBytes; done++ {
+			list, err := collectResponses(t.Query, formID, deleteResponseSQL, owner, formID, d.ids[done])
 			if err != nil {
 				return err
+			}
+			for _, r := range list {
+				bytes += len(r.JSON)
 			}
 			removed = append(removed, list...)
 		}
@@ -352,5 +386,8 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids [
 	if err == nil && hadFiles {
 		s.sweepNow(ctx, owner)
 	}
-	return n, err
+	if err != nil {
+		n = 0
+	}
+	return n, done, err
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -19,6 +20,7 @@ type Scan struct {
 	From   string        // continue behind this place; empty: from the start
 	Rows   int64         // responses to return
 	Budget time.Duration // stop after about this time
+	Stop   bool          // stop when there are enough responses; otherwise the others are counted
 }
 
 // Scanned is what a part of a search found.
@@ -29,10 +31,10 @@ type Scanned struct {
 	Done      float64 // share of the whole search that is done, from 0 to 1
 }
 
-// firstChunk is how many responses the first statement of a scan reads. The time that it
-// takes decides how many the next one reads.
+// firstChunk is how many responses the first statement of a scan reads, few enough for large ones.
+// The time that it takes decides how many the next one reads.
 const (
-	firstChunk = 512
+	firstChunk = 128
 	fastChunk  = 8 * time.Millisecond
 	slowChunk  = 25 * time.Millisecond
 )
@@ -67,6 +69,9 @@ func (s *Store) ScanResponses(ctx context.Context, owner, formID string, filter 
 		if err := w.step(scan.Rows); err != nil {
 			return Scanned{}, err
 		}
+		if scan.Stop && (w.full || int64(len(w.list)) >= scan.Rows) {
+			break
+		}
 		now := time.Now()
 		took := now.Sub(began)
 		if w.adapt(took); now.Add(took).After(deadline) {
@@ -90,6 +95,7 @@ type scanner struct {
 	first, last int64  // serials: where the whole search starts and ends
 	chunk       int64  // serials to read next
 	list        []form.Response
+	full        bool // there is no memory for more
 	matches     int64
 }
 
@@ -147,7 +153,7 @@ func (w *scanner) adapt(took time.Duration) {
 	case took < fastChunk:
 		w.chunk *= 4
 	case took > slowChunk:
-		w.chunk = max(w.chunk/2, firstChunk/4)
+		w.chunk = max(w.chunk/2, firstChunk/2)
 	}
 }
 
@@ -190,7 +196,7 @@ func (w *scanner) step(rows int64) error {
 	where := w.where + numbered(between, n+1)
 	args := append(w.args[:n:n], w.at, border)
 	wanted := rows - int64(len(w.list))
-	if wanted <= 0 {
+	if wanted <= 0 || w.full {
 		var count int64
 		if err := queryOne(w.store.query(w.ctx), `SELECT COUNT(*)`+where, args, &count); err != nil {
 			return err
@@ -204,11 +210,13 @@ func (w *scanner) step(rows int64) error {
 		order = ` ORDER BY id LIMIT $`
 	}
 	list, err := collectResponses(w.store.query(w.ctx), w.formID, `SELECT `+markedColumns+where+order+strconv.Itoa(n+3), append(args, wanted)...)
-	if err != nil {
+	tooLarge := errors.Is(err, ErrPageTooLarge)
+	if err != nil && !tooLarge {
 		return err
 	}
+	w.full = w.full || tooLarge // the others are only counted
 	w.list, w.matches = append(w.list, list...), w.matches+int64(len(list))
-	if w.at, w.serial = border, serial; int64(len(list)) == wanted {
+	if w.at, w.serial = border, serial; tooLarge || int64(len(list)) == wanted {
 		end := list[len(list)-1]
 		w.at, w.serial = end.ID, end.Serial
 	}

@@ -40,6 +40,7 @@ type MarkChange struct {
 	Tags    *[]string // replace all tags
 	Add     []string  // tags
 	Remove  []string  // tags
+	Seen    string    // AnswerTag that the responses must have; empty: any
 }
 
 // IsEmpty reports whether there is nothing to change.
@@ -51,6 +52,10 @@ func (c MarkChange) IsEmpty() bool {
 func (c *MarkChange) normalize() (err error) {
 	if _, ok := form.ParseResponseStatus(string(c.Status)); c.Status != "" && !ok {
 		return fault.InvalidField("status", "must be new, read or done")
+	}
+	// Each is compared with each tag of each response while the transaction is open.
+	if len(c.Remove) > form.MaxTags {
+		return fault.InvalidField("tags", "enter no more than %d tags", form.MaxTags)
 	}
 	if c.Add, err = form.NormalizeTags(c.Add); err != nil || c.Tags == nil {
 		return err
@@ -129,7 +134,42 @@ func (s *Store) MarkResponses(ctx context.Context, owner, formID string, ids []s
 	if err := s.reserveTags(ctx, owner, len(ids), change); err != nil {
 		return 0, err
 	}
-	var n int64
+	if err := s.tryMarks(ctx, owner, formID, ids, change); err != nil {
+		return 0, err
+	}
+	var all int64
+	for part := range slices.Chunk(ids, markBatch) {
+		n, err := s.markSome(ctx, owner, formID, part, change)
+		if err != nil {
+			return all, err
+		}
+		all += n
+	}
+	return all, nil
+}
+
+// markBatch is how many responses one transaction marks. They may be large, and each is written
+// as a whole: submissions do not wait for more of them.
+const markBatch = 25
+
+// tryMarks checks that the change is possible for all responses, before the first one is changed.
+func (s *Store) tryMarks(ctx context.Context, owner, formID string, ids []string, change MarkChange) error {
+	return s.db.Read(ctx, func(t db.Tx) error {
+		for _, responseID := range ids {
+			before, err := readMarks(t.Query, owner, ResponseKey{formID, responseID})
+			if err == nil {
+				_, err = change.apply(before)
+			}
+			if err = replaceNotFound(err, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// markSome changes the marks of responses in one transaction, and returns how many changed.
+func (s *Store) markSome(ctx context.Context, owner, formID string, ids []string, change MarkChange) (n int64, err error) {
 	err = s.db.Write(ctx, func(t db.Tx) error {
 		n = 0
 		// Lock the form's row first, as everywhere, so that transactions cannot deadlock.
@@ -138,6 +178,9 @@ func (s *Store) MarkResponses(ctx context.Context, owner, formID string, ids []s
 		}
 		counts := markCounts{}
 		for _, responseID := range ids {
+			if err := checkSeen(t, owner, ResponseKey{formID, responseID}, change.Seen); err != nil {
+				return err
+			}
 			changed, err := markOne(t, owner, ResponseKey{formID, responseID}, change, counts)
 			if err != nil {
 				return err
@@ -167,7 +210,7 @@ func (s *Store) reserveTags(ctx context.Context, owner string, n int, change Mar
 // isMarked reports whether the change changes nothing, as when a response is opened again. Only
 // single responses are checked, because each needs a query.
 func (s *Store) isMarked(ctx context.Context, owner, formID string, ids []string, change MarkChange) (bool, error) {
-	if len(ids) != 1 {
+	if len(ids) != 1 || change.Seen != "" {
 		return len(ids) == 0, nil
 	}
 	before, err := readMarks(s.query(ctx), owner, ResponseKey{formID, ids[0]})
@@ -183,6 +226,15 @@ func readMarks(q querier, owner string, key ResponseKey) (m form.Marks, err erro
 	err = queryOne(q, marksSQL, []any{owner, key.FormID, key.ID}, &status, &m.Starred, &m.Tags, &m.Notes)
 	m.Status = form.ResponseStatus(status)
 	return m, err
+}
+
+// checkSeen fails if the answers of a response are not those that the caller saw.
+func checkSeen(t db.Tx, owner string, key ResponseKey, seen string) error {
+	if seen == "" {
+		return nil
+	}
+	r, err := readResponse(t.Query, owner, key.FormID, key.ID)
+	return errorWhen(err, err == nil && r.AnswerTag() != seen, errResponseChanged)
 }
 
 // markOne changes the marks of a response, if it still exists.

@@ -42,6 +42,7 @@ func (s *Store) UpdateResponse(ctx context.Context, owner string, key ResponseKe
 type ResponseChange struct {
 	Answers AnswerChange
 	Marks   MarkChange
+	Seen    string // AnswerTag of the response that was edited; empty: any
 }
 
 // UpdateAndMarkResponse is UpdateResponse with a change of marks in the same transaction.
@@ -54,6 +55,9 @@ func (s *Store) UpdateAndMarkResponse(ctx context.Context, owner string, key Res
 		before, err := s.Response(ctx, owner, key.FormID, key.ID)
 		if err != nil {
 			return form.Response{}, err
+		}
+		if change.Seen != "" && change.Seen != before.AnswerTag() {
+			return form.Response{}, errResponseChanged
 		}
 		edit, err := s.changedResponse(ctx, owner, before, change.Answers, now)
 		if err != nil {

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"formulary/internal/db"
@@ -29,6 +31,9 @@ const (
 	retentionPause    = time.Hour
 	// retentionBatches bounds the deletions of one form before it is the turn of others.
 	retentionBatches = 20
+	// retentionDrift is how far the time of the next look can be from now while clocks are right
+	// and the service runs. Beyond it, nothing is deleted without another notice.
+	retentionDrift = retentionNotice + retentionInterval
 )
 
 const (
@@ -38,12 +43,15 @@ const (
 		next_at = excluded.next_at, warned_at = 0 WHERE form_retention.days <> excluded.days`
 	endRetentionSQL = `DELETE FROM form_retention WHERE account_id = $1 AND form_id = $2`
 	// dueRetentionSQL reads all accounts, and so all shards of a distributed database. It is for
-	// background work only.
-	dueRetentionSQL   = `SELECT account_id, form_id FROM form_retention WHERE next_at <= $1 ORDER BY next_at LIMIT $2`
-	retentionStateSQL = `SELECT days, starts_at, warned_at FROM form_retention WHERE account_id = $1 AND form_id = $2 AND next_at <= $3`
+	// background work only. A time far ahead was stored while a clock was wrong.
+	dueRetentionSQL   = `SELECT account_id, form_id FROM form_retention WHERE next_at <= $1 OR next_at > $2 ORDER BY next_at LIMIT $3`
+	retentionStateSQL = `SELECT days, starts_at, warned_at, next_at FROM form_retention WHERE account_id = $1 AND form_id = $2 AND (next_at <= $3 OR next_at > $4)`
+	forgetWarningSQL  = `UPDATE form_retention SET warned_at = 0, starts_at = $4, next_at = $3 WHERE account_id = $1 AND form_id = $2`
+	retentionIsSQL    = `SELECT 1 FROM form_retention WHERE account_id = $1 AND form_id = $2 AND days = $3 AND starts_at <= $4 AND warned_at > 0`
 	retentionNextSQL  = `UPDATE form_retention SET next_at = $4 WHERE account_id = $1 AND form_id = $2 AND days = $3`
 	warnRetentionSQL  = `UPDATE form_retention SET warned_at = $4, starts_at = $5, next_at = $5
 		WHERE account_id = $1 AND form_id = $2 AND days = $3 AND warned_at = 0`
+	retentionLaterSQL = `UPDATE form_retention SET next_at = $3 WHERE account_id = $1 AND form_id = $2`
 	countRetentionSQL = `UPDATE form_retention SET deleted = deleted + $3, deleted_at = $4 WHERE account_id = $1 AND form_id = $2`
 	responsesUntilSQL = `SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND id < $3 ORDER BY id LIMIT $4`
 )
@@ -91,13 +99,27 @@ func (s *Store) SetRetention(ctx context.Context, owner, formID string, days int
 // tells owners a week before the first deletion.
 func (s *Store) ApplyRetention(ctx context.Context, now time.Time) (err error) {
 	defer wrap(&err, "apply retention")
-	return s.eachDue(ctx, dueRetentionSQL, []any{toMillis(now), dueBatch}, func(f dueForm) error { return s.applyRetention(ctx, f, now) })
+	var failed error
+	err = s.eachDue(ctx, dueRetentionSQL, []any{toMillis(now), toMillis(now.Add(retentionDrift)), dueBatch}, func(f dueForm) error {
+		err := s.applyRetention(ctx, f, now)
+		if err == nil || ctx.Err() != nil || fault.Wrap(err).Code == fault.DatabaseUnreachable {
+			return err
+		}
+		// One form does not keep others from being looked at.
+		failed = errors.Join(failed, fmt.Errorf("form %s: %w", f.id, err))
+		return s.db.Write(ctx, func(t db.Tx) error {
+			_, err := t.Exec(retentionLaterSQL, f.owner, f.id, toMillis(now.Add(retentionPause)))
+			return err
+		})
+	})
+	return errors.Join(err, failed)
 }
 
 // retentionState is what the next step for a form depends on.
 type retentionState struct {
 	days             int64
 	startsAt, warned time.Time
+	next             time.Time // when this was to be looked at
 	oldest           time.Time // when the oldest response was submitted; zero: there is none
 }
 
@@ -116,6 +138,13 @@ func (s *Store) applyRetention(ctx context.Context, f dueForm, now time.Time) er
 	if err != nil {
 		return replaceNotFound(err, nil) // another node was faster, or it was changed
 	}
+	if r.next.Sub(now) > retentionDrift || !r.warned.IsZero() && now.Sub(r.next) > retentionDrift {
+		// A clock is or was wrong, or the service was stopped for long. What seems old may not be.
+		return s.db.Write(ctx, func(t db.Tx) error {
+			_, err := t.Exec(forgetWarningSQL, f.owner, f.id, toMillis(now), toMillis(now.Add(retentionNotice)))
+			return err
+		})
+	}
 	next := now.Add(retentionInterval)
 	switch first := r.first(); {
 	case r.oldest.IsZero(): // the form has no responses, or is deleted
@@ -124,7 +153,7 @@ func (s *Store) applyRetention(ctx context.Context, f dueForm, now time.Time) er
 	case first.After(now) && first.Before(next):
 		next = first
 	case !first.After(now):
-		more, err := s.deleteExpired(ctx, f, now.Add(-r.age()), now)
+		more, err := s.deleteExpired(ctx, f, r, now)
 		if err != nil {
 			return err
 		}
@@ -139,11 +168,12 @@ func (s *Store) applyRetention(ctx context.Context, f dueForm, now time.Time) er
 }
 
 func (s *Store) retentionState(ctx context.Context, f dueForm, now time.Time) (r retentionState, err error) {
-	var starts, warned int64
-	if err := queryOne(s.query(ctx), retentionStateSQL, []any{f.owner, f.id, toMillis(now)}, &r.days, &starts, &warned); err != nil {
+	var starts, warned, next int64
+	args := []any{f.owner, f.id, toMillis(now), toMillis(now.Add(retentionDrift))}
+	if err := queryOne(s.query(ctx), retentionStateSQL, args, &r.days, &starts, &warned, &next); err != nil {
 		return r, err
 	}
-	r.startsAt, r.warned = fromMillis(starts), fromMillis(warned)
+	r.startsAt, r.warned, r.next = fromMillis(starts), fromMillis(warned), fromMillis(next)
 	if _, err := s.Form(ctx, f.owner, f.id); err != nil {
 		return r, replaceNotFound(err, nil) // a deleted form; it can be restored
 	}
@@ -189,9 +219,14 @@ func (s *Store) warnOfRetention(ctx context.Context, f dueForm, r retentionState
 	return err
 }
 
-// deleteExpired deletes responses that were submitted before a time, in batches, and reports
-// whether there may be more.
-func (s *Store) deleteExpired(ctx context.Context, f dueForm, before, now time.Time) (more bool, err error) {
+// deleteExpired deletes old responses in batches, and reports whether there may be more. It stops
+// when the owner changes the retention.
+func (s *Store) deleteExpired(ctx context.Context, f dueForm, state retentionState, now time.Time) (more bool, err error) {
+	before := now.Add(-state.age())
+	unchanged := func(t db.Tx) error {
+		var one int64
+		return queryOne(t.Query, retentionIsSQL, []any{f.owner, f.id, state.days, toMillis(now)}, &one)
+	}
 	for range retentionBatches {
 		var ids []string
 		if err := s.db.Query(ctx, responsesUntilSQL, func(r db.Row) error {
@@ -205,7 +240,7 @@ func (s *Store) deleteExpired(ctx context.Context, f dueForm, before, now time.T
 		if len(ids) == 0 {
 			return false, nil
 		}
-		n, err := s.deleteResponses(ctx, f.owner, f.id, ids, now, nil)
+		n, err := s.deleteResponses(ctx, f.owner, f.id, deletion{ids: ids, now: now, check: unchanged})
 		if err != nil {
 			return false, replaceNotFound(err, nil)
 		}

@@ -97,3 +97,90 @@ func TestRetention(t *testing.T) {
 		}
 	})
 }
+
+// A clock that is wrong, or a service that was stopped for long, deletes nothing without another
+// notice.
+func TestRetentionAfterClockJump(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		m := newMarksTest(t, s)
+		now := time.Now()
+		day := func(n int) time.Time { return now.Add(time.Duration(n) * 24 * time.Hour) }
+		apply := func(at time.Time) string {
+			t.Helper()
+			for range 2 {
+				if err := s.ApplyRetention(ctx, at); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return tableRows(t, s, "response") + " responses, " + tableRows(t, s, "mail") + " mails"
+		}
+		if _, err := s.SetRetention(ctx, m.owner, m.form.ID, 30, now); err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range []struct {
+			at   int
+			want string
+		}{
+			{24, "5 responses, 1 mails"},
+			{3650, "5 responses, 2 mails"}, // the clock is ten years ahead
+			{25, "5 responses, 3 mails"},   // and right again
+			{31, "5 responses, 3 mails"},
+			{33, "0 responses, 3 mails"},
+		} {
+			if got := apply(day(step.at)); got != step.want {
+				t.Errorf("day %d: %s, want %s", step.at, got, step.want)
+			}
+		}
+	})
+}
+
+// Once a change of the retention is confirmed, no more responses are deleted.
+func TestRetentionChangedWhileDeleting(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		m := newMarksTest(t, s)
+		for i := range 600 {
+			if _, err := submit(s, m.form, i); err != nil {
+				t.Fatal(err)
+			}
+		}
+		now := time.Now()
+		if _, err := s.SetRetention(ctx, m.owner, m.form.ID, 1, now); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.ApplyRetention(ctx, now); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error)
+		go func() { done <- s.ApplyRetention(ctx, now.Add(8*24*time.Hour)) }()
+		for tableRows(t, s, "response") == "605" {
+			time.Sleep(time.Millisecond)
+		}
+		if _, err := s.SetRetention(ctx, m.owner, m.form.ID, 0, now); err != nil {
+			t.Fatal(err)
+		}
+		left := tableRows(t, s, "response")
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if got := tableRows(t, s, "response"); got != left {
+			t.Errorf("%s responses are left, and later %s", left, got)
+		}
+	})
+}
+
+func TestDuplicateKeepsRetention(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		m := newMarksTest(t, s)
+		now := time.Now()
+		if _, err := s.SetRetention(ctx, m.owner, m.form.ID, 30, now.Add(-100*24*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		f, err := s.DuplicateForm(ctx, m.owner, m.form.ID, store.IdempotencyKey{}, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := s.Retention(ctx, m.owner, f.ID); err != nil || r.Days != 30 || r.StartsAt.Before(now) || r.Deleted != 0 {
+			t.Errorf("%+v (%v)", r, err)
+		}
+	})
+}

@@ -39,6 +39,7 @@ type fillSession struct {
 	screenList []form.Page        // see screens
 	query      string             // of a preview: choices that are not saved
 	edit       *page.ResponseEdit // by the owner; nil: by a respondent
+	stored     []storedAnswer     // what differs from an edited response
 	path       string             // of a preview: its address
 	styles     *theme.Cache
 }

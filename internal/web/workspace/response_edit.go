@@ -27,11 +27,13 @@ func (pages *Pages) EditResponse(req *page.Request) error {
 	address := responseAddress(f.ID, r.ID)
 	return pages.ShowEdit(req, page.ResponseEdit{
 		Form:    store.PublicForm{Owner: req.Owner(), ID: f.ID, Status: form.Open, Version: r.Version, Header: v.Header, Availability: f.Availability, Definition: v.Definition},
-		Answers: answers, Action: address + "/edit", Cancel: address,
-		Save: func(answers map[string]any) error {
+		Answers: answers, Tag: r.AnswerTag(), Action: address + "/edit", Cancel: address,
+		Save: func(answers map[string]any, seen string) error {
 			// The form has validated them against the version that was answered.
-			change := func(*form.Definition, map[string]any) (map[string]any, error) { return answers, nil }
-			if _, err := pages.Store.UpdateResponse(req.Context(), req.Owner(), store.ResponseKey{FormID: f.ID, ID: r.ID}, change, pages.Now()); err != nil {
+			change := store.ResponseChange{
+				Answers: func(*form.Definition, map[string]any) (map[string]any, error) { return answers, nil }, Seen: seen,
+			}
+			if _, err := pages.Store.UpdateAndMarkResponse(req.Context(), req.Owner(), store.ResponseKey{FormID: f.ID, ID: r.ID}, change, pages.Now()); err != nil {
 				return err
 			}
 			return req.Redirect(address + "?done=edited")
