@@ -184,6 +184,9 @@ func (a *API) duplicateForm() typedOperation[duplicateInput, FormDetail] {
 		func(ctx context.Context, c *oauth.Principal, in *duplicateInput) (*FormDetail, reply, error) {
 			key := store.IdempotencyKey{App: c.Client(), Key: in.Key, Hash: account.Hash("duplicate " + in.ID)}
 			created, err := a.Store.DuplicateForm(ctx, c.Owner(), in.ID, key, a.Now())
+			if err == nil {
+				err = a.joinGrant(ctx, c, created.ID)
+			}
 			if err != nil {
 				return nil, reply{}, err
 			}

@@ -73,6 +73,10 @@ func (db *postgres) Lower(expression string) string {
 	return "LOWER(" + expression + ")"
 }
 
+func (db *postgres) InList(value, parameter string) string {
+	return value + ` IN (SELECT part COLLATE "C" FROM jsonb_array_elements_text(CAST(` + parameter + ` AS JSONB)) AS part)`
+}
+
 func (db *postgres) JSONContains(json, text string) string {
 	return `EXISTS (SELECT 1 FROM jsonb_path_query(` + json + `, 'strict $.**') AS part WHERE jsonb_typeof(part) IN ('string', 'number') AND STRPOS(` + db.Lower(`(part #>> '{}')`) + `, ` + text + `) > 0)`
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	"formulary/internal/db"
@@ -183,6 +184,8 @@ var ofFormSQL = []string{
 	`DELETE FROM form_retention WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM response_view WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM response_layout WHERE account_id = $1 AND form_id = $2`,
+	`DELETE FROM form_editor WHERE account_id = $1 AND form_id = $2`,
+	`DELETE FROM form_move WHERE account_id = $1 AND form_id = $2`,
 }
 
 // FormSort is an order of the list of forms, as in the API.
@@ -212,6 +215,7 @@ type FormFilter struct {
 	Language string
 	Search   string
 	Folder   string
+	Only     string // IDs of forms, from OnlyForms
 }
 
 const (
@@ -242,11 +246,16 @@ func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort
 		forms = make([]form.Form, 0, max(0, min(page.Limit, total-page.Offset)))
 		return err
 	}}
-	if filter.Search != "" || filter.Folder != "" {
+	if filter.Search != "" || filter.Folder != "" || filter.Only != "" {
 		search = form.SearchKey(filter.Search)
 		count.SQL, count.Args = searchedFormsSQL, append(count.Args, search, filter.Folder)
 	}
 	switch {
+	case filter.Only != "":
+		count.SQL, count.Args = searchedFormsSQL+" AND "+s.db.InList("id", "$6"), append(count.Args, filter.Only)
+		args := []any{owner, filter.Status, filter.Language, search, filter.Folder, page.Limit, page.Offset, filter.Only}
+		sql := strings.Replace(formSorts[sort], formFilter, formFilter+" AND "+s.db.InList("id", "$8"), 1)
+		err = s.db.QueryBatch(ctx, count, db.Statement{SQL: sql, Args: args, Scan: collect})
 	case filter != (FormFilter{}) || sort != NewestFirst:
 		args := []any{owner, filter.Status, filter.Language, search, filter.Folder, page.Limit, page.Offset}
 		err = s.db.QueryBatch(ctx, count, db.Statement{SQL: formSorts[sort], Args: args, Scan: collect})
