@@ -97,6 +97,8 @@ type Session struct {
 	UsedAt    time.Time
 	Address   string
 	Agent     string
+
+	InOtherSpaces bool // the user can use spaces beside their own
 }
 
 // Lifetimes of a session.

@@ -50,7 +50,10 @@ func (a *API) authorize(w http.ResponseWriter, r *http.Request, op *operation) (
 	if op.isOfForm() {
 		formID = r.PathValue("id")
 	}
-	return caller, caller.Access.Check(op.Scope, formID)
+	if err := caller.Access.Check(op.Scope, formID); err != nil || !op.WholeSpace {
+		return caller, err
+	}
+	return caller, caller.Access.Check(op.Scope, "")
 }
 
 func missingScope(scope account.Scope) error {

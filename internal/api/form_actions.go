@@ -176,7 +176,7 @@ func (a *API) duplicateForm() typedOperation[duplicateInput, FormDetail] {
 	return typedOperation[duplicateInput, FormDetail]{
 		operation{
 			Method: "POST", Path: "/api/v1/forms/{id}/duplicate", ID: "duplicateForm", Tag: "Forms", Status: 201,
-			Scope:       account.FormsWrite,
+			Scope: account.FormsWrite, WholeSpace: true,
 			Summary:     "Duplicate a form",
 			Description: "Creates a new draft from this form's draft. Responses and the custom link are not copied.",
 			Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount, fault.IdempotencyKeyReused, fault.QuotaReached},

@@ -55,11 +55,12 @@ CREATE TABLE invitation (
 ) WITHOUT ROWID;
 CREATE INDEX invitation_by_expiry ON invitation (expires_at);
 
--- What a grant is limited to. A grant of a shared space, of some forms, or with an end has
--- ended_at = -1: nodes of earlier versions, which know no such limits, take it as ended.
-ALTER TABLE consent ADD COLUMN space_id TEXT COLLATE BINARY NOT NULL DEFAULT ''; -- empty: the person's own
-ALTER TABLE consent ADD COLUMN some_forms BOOLEAN NOT NULL DEFAULT FALSE; -- only those of consent_form
-ALTER TABLE consent ADD COLUMN expires_at BIGINT NOT NULL DEFAULT 0; -- 0: never
+-- What a grant is limited to: a space (empty: the person's own), the forms in consent_form, a time
+-- (0: none). A grant of a shared space, of some forms, or with an end has ended_at = -1: nodes of
+-- earlier versions, which know no such limits, take it as ended.
+ALTER TABLE consent ADD COLUMN space_id TEXT COLLATE BINARY NOT NULL DEFAULT '';
+ALTER TABLE consent ADD COLUMN some_forms BOOLEAN NOT NULL DEFAULT FALSE;
+ALTER TABLE consent ADD COLUMN expires_at BIGINT NOT NULL DEFAULT 0;
 
 CREATE TABLE consent_form (
   account_id TEXT COLLATE BINARY NOT NULL,
@@ -71,11 +72,12 @@ CREATE TABLE consent_form (
 -- Who created a webhook of a shared space through a grant; their grant is stored with them.
 ALTER TABLE webhook ADD COLUMN person_id TEXT COLLATE BINARY NOT NULL DEFAULT '';
 
--- What was done in a space, by whom and from where.
+-- What was done in a space, by whom and from where. The actor is person, application,
+-- command_line or service.
 CREATE TABLE audit (
   account_id  TEXT COLLATE BINARY NOT NULL,
   id          TEXT COLLATE BINARY NOT NULL,
-  actor       TEXT NOT NULL, -- person, application, command_line or service
+  actor       TEXT NOT NULL,
   person_id   TEXT COLLATE BINARY NOT NULL,
   person_name TEXT NOT NULL,
   app_id      TEXT COLLATE BINARY NOT NULL,
