@@ -15,6 +15,8 @@ const (
 	ResponsesWrite Scope = "responses:write"
 	WebhooksRead   Scope = "webhooks:read"
 	WebhooksWrite  Scope = "webhooks:write"
+	// AuditRead is not among the scopes that new applications get.
+	AuditRead Scope = "audit:read"
 )
 
 // ScopeList lists all scopes with their descriptions on the consent page.
@@ -28,6 +30,7 @@ var ScopeList = []struct {
 	{ResponsesWrite, "Submit, edit and delete responses on your behalf"},
 	{WebhooksRead, "View the webhooks of your forms"},
 	{WebhooksWrite, "Create, edit and delete webhooks"},
+	{AuditRead, "View the audit log of the space, if you are an owner of it"},
 }
 
 // Description returns the description of the scope on the consent page.
@@ -43,13 +46,16 @@ func (s Scope) Description() string {
 // Scopes is a set of scopes in the order in which they were requested.
 type Scopes []Scope
 
-// DefaultScopes returns all scopes, the default for new applications.
+// DefaultScopes returns the scopes of new applications: all but the one for the audit log, which
+// has to be chosen.
 func DefaultScopes() Scopes {
-	all := make(Scopes, len(ScopeList))
-	for i, entry := range ScopeList {
-		all[i] = entry.Scope
+	var list Scopes
+	for _, entry := range ScopeList {
+		if entry.Scope != AuditRead {
+			list = append(list, entry.Scope)
+		}
 	}
-	return all
+	return list
 }
 
 // ParseScopes parses scopes separated by commas or spaces and drops duplicates. If a name

@@ -15,6 +15,7 @@ import (
 const (
 	RoleAdmin  = "operator" // administrator: created with the setup link, or the first user on the command line
 	RoleMember = "member"
+	RoleSpace  = "space" // not a user, but a space of several people
 )
 
 // Limits of the profile of a user.
@@ -96,6 +97,8 @@ type Session struct {
 	UsedAt    time.Time
 	Address   string
 	Agent     string
+
+	InOtherSpaces bool // the user can use spaces beside their own
 }
 
 // Lifetimes of a session.

@@ -29,8 +29,9 @@ func bearer(headers []string) (string, error) {
 	return strings.TrimSpace(token), nil
 }
 
-// authorize authenticates the token and checks that it has the scope.
-func (a *API) authorize(w http.ResponseWriter, r *http.Request, scope account.Scope) (oauth.Principal, error) {
+// authorize authenticates the token, and checks that it has the scope, that the user's role in the
+// space allows the same, and that the form may be used.
+func (a *API) authorize(w http.ResponseWriter, r *http.Request, op *operation) (oauth.Principal, error) {
 	token, err := bearer(r.Header["Authorization"])
 	if err != nil {
 		return oauth.Principal{}, err
@@ -42,10 +43,17 @@ func (a *API) authorize(w http.ResponseWriter, r *http.Request, scope account.Sc
 	if err := a.limitGrant(w, caller.RateKey()); err != nil {
 		return caller, err
 	}
-	if scope != "" && !caller.Scopes.Has(scope) {
-		return caller, missingScope(scope)
+	if op.Scope != "" && !caller.Scopes.Has(op.Scope) {
+		return caller, missingScope(op.Scope)
 	}
-	return caller, nil
+	formID := ""
+	if op.isOfForm() {
+		formID = r.PathValue("id")
+	}
+	if err := caller.Access.Check(op.Scope, formID); err != nil || !op.WholeSpace {
+		return caller, err
+	}
+	return caller, caller.Access.Check(op.Scope, "")
 }
 
 func missingScope(scope account.Scope) error {

@@ -176,7 +176,7 @@ func (a *API) duplicateForm() typedOperation[duplicateInput, FormDetail] {
 	return typedOperation[duplicateInput, FormDetail]{
 		operation{
 			Method: "POST", Path: "/api/v1/forms/{id}/duplicate", ID: "duplicateForm", Tag: "Forms", Status: 201,
-			Scope:       account.FormsWrite,
+			Scope: account.FormsWrite, WholeSpace: true,
 			Summary:     "Duplicate a form",
 			Description: "Creates a new draft from this form's draft. The retention of responses is copied; responses and the custom link are not.",
 			Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount, fault.IdempotencyKeyReused, fault.QuotaReached},
@@ -184,6 +184,9 @@ func (a *API) duplicateForm() typedOperation[duplicateInput, FormDetail] {
 		func(ctx context.Context, c *oauth.Principal, in *duplicateInput) (*FormDetail, reply, error) {
 			key := store.IdempotencyKey{App: c.Client(), Key: in.Key, Hash: account.Hash("duplicate " + in.ID)}
 			created, err := a.Store.DuplicateForm(ctx, c.Owner(), in.ID, key, a.Now())
+			if err == nil {
+				err = a.joinGrant(ctx, c, created.ID)
+			}
 			if err != nil {
 				return nil, reply{}, err
 			}

@@ -80,7 +80,10 @@ func (a *API) listForms() typedOperation[listFormsInput, FormList] {
 			Errors:      []fault.Code{fault.BadQuery},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *listFormsInput) (*FormList, reply, error) {
-			pageKey := formPageKey{c.Owner(), *in}
+			pageKey := formPageKey{owner: c.Owner(), query: *in}
+			if c.Access.Forms != nil {
+				pageKey.grant, pageKey.generation = c.Grant, c.Generation
+			}
 			rendered, generation, ok := a.formPages.Get(c.Owner(), pageKey)
 			if ok {
 				return nil, rendered, nil
@@ -101,7 +104,7 @@ func (a *API) listForms() typedOperation[listFormsInput, FormList] {
 					return nil, reply{}, err
 				}
 			}
-			filter := store.FormFilter{Status: in.Status, Language: in.Language, Search: in.Search, Folder: in.Folder}
+			filter := store.FormFilter{Status: in.Status, Language: in.Language, Search: in.Search, Folder: in.Folder, Only: c.Access.FormList}
 			forms, total, err := a.Store.Forms(ctx, c.Owner(), filter, store.FormSort(in.Sort), store.Page{Limit: page.perPage, Offset: page.offset()})
 			if err != nil {
 				return nil, reply{}, err
@@ -127,6 +130,10 @@ func (a *API) listForms() typedOperation[listFormsInput, FormList] {
 type formPageKey struct {
 	owner string
 	query listFormsInput
+
+	// Of a caller that may not use all forms.
+	grant      string
+	generation store.Generation
 }
 
 const (
@@ -187,6 +194,9 @@ func (a *API) createForm() typedOperation[createFormInput, FormDetail] {
 				return nil, reply{}, err
 			}
 			created, err := a.Store.CreateFormFrom(ctx, c.Owner(), plan, key, a.Now())
+			if err == nil {
+				err = a.joinGrant(ctx, c, created.ID)
+			}
 			if err != nil {
 				return nil, reply{}, err
 			}
@@ -195,6 +205,14 @@ func (a *API) createForm() typedOperation[createFormInput, FormDetail] {
 			return out, rep, err
 		},
 	}
+}
+
+// joinGrant makes a form that was created through a grant of some forms one of these.
+func (a *API) joinGrant(ctx context.Context, c *oauth.Principal, formID string) error {
+	if c.Access.Forms == nil {
+		return nil
+	}
+	return a.Store.AddGrantForm(ctx, c.User.ID, c.Grant, formID)
 }
 
 type formInput struct {

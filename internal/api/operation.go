@@ -27,6 +27,7 @@ type operation struct {
 	Description string
 	Tag         string
 	Scope       account.Scope // required scope; empty: any token
+	WholeSpace  bool          // needs the permission for the whole space, although the path names a form
 	Open        bool          // needs no token
 	CORS        bool
 	Status      int          // HTTP status of success
@@ -42,6 +43,9 @@ type operation struct {
 	compressible bool         // responses may be compressed
 	serve        func(a *API, w http.ResponseWriter, r *http.Request) error
 }
+
+// isOfForm reports whether the path names a form, as {id}.
+func (op *operation) isOfForm() bool { return strings.HasPrefix(op.Path, "/api/v1/forms/{id}") }
 
 // reply is the part of a response beside its typed body.
 type reply struct {
@@ -97,7 +101,7 @@ func (op *typedHandler) serveRequest(a *API, w http.ResponseWriter, r *http.Requ
 	if !op.Open {
 		started := a.Now()
 		var err error
-		caller, err = a.authorize(w, r, op.Scope)
+		caller, err = a.authorize(w, r, &op.operation)
 		defer func() { a.logRequest(&caller, w, r, statusOf(op.Status, failed), started) }()
 		if err != nil {
 			return err

@@ -25,7 +25,7 @@ func newStream[In any](op operation, run func(streamRequest[In]) error) *operati
 	read := newInputReader(op.input, op.MaxBody)
 	op.serve = func(a *API, w http.ResponseWriter, r *http.Request) (failed error) {
 		started := a.Now()
-		caller, err := a.authorize(w, r, op.Scope)
+		caller, err := a.authorize(w, r, &op)
 		defer func() { a.logRequest(&caller, w, r, statusOf(op.Status, failed), started) }()
 		if err != nil {
 			return err

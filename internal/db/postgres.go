@@ -76,6 +76,10 @@ func (db *postgres) Lower(expression string) string {
 // IndexedBy is empty: PostgreSQL decides itself.
 func (db *postgres) IndexedBy(string) string { return "" }
 
+func (db *postgres) EachText(parameter string) string {
+	return `(SELECT text COLLATE "C" AS value FROM jsonb_array_elements_text(CAST(` + parameter + ` AS JSONB)) AS text) AS part`
+}
+
 func (db *postgres) JSONContains(json, text string) string {
 	return `EXISTS (SELECT 1 FROM jsonb_path_query(` + json + `, 'strict $.**') AS part WHERE jsonb_typeof(part) IN ('string', 'number') AND STRPOS(` + db.Lower(`(part #>> '{}')`) + `, ` + text + `) > 0)`
 }

@@ -89,6 +89,10 @@ func (db *sqlite) JSONContains(json, text string) string {
 	return `EXISTS (SELECT 1 FROM json_tree(` + json + `) AS part WHERE part.type IN ('text', 'integer', 'real') AND STRPOS(LOWER(CAST(part.atom AS TEXT)), ` + text + `) > 0)`
 }
 
+func (db *sqlite) EachText(parameter string) string {
+	return `(SELECT value FROM json_each(` + parameter + `)) AS part`
+}
+
 func (db *sqlite) JSONArrayHas(json string) string {
 	return `json_type(` + json + `) = 'array' AND EXISTS (SELECT 1 FROM json_each(` + json + `) AS part WHERE part.value = ?)`
 }

@@ -33,6 +33,7 @@ const (
 	UserNotFound         Code = 401006
 	InvalidClient        Code = 401101 // OAuth
 	MissingScope         Code = 403001
+	MissingRole          Code = 403002 // in the space
 	Forbidden            Code = 403003 // pages only: a forged or outdated form post
 	UnknownPath          Code = 404001
 	NotFoundInAccount    Code = 404002

@@ -22,6 +22,8 @@ const (
 	Theme    = "thm_"
 	View     = "viw_"
 	Note     = "nte_"
+	Space    = "spc_"
+	Audit    = "aud_"
 )
 
 // Prefixes of IDs that stay in the database or appear only in the workspace.

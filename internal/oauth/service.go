@@ -1,7 +1,6 @@
 package oauth
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -43,6 +42,7 @@ func (s *Service) Issuer() string { return s.issuer }
 // Principal is the user and application of a valid access token.
 type Principal struct {
 	User       account.User // who acts; for access to data, use Owner
+	Access     account.Access
 	Scopes     account.Scopes
 	App        struct{ ID, Name, Owner string } // empty for a personal token
 	Token      string                           // ID of the token, not the secret
@@ -52,13 +52,19 @@ type Principal struct {
 	Generation store.Generation
 }
 
-// Owner returns the ID of the account whose data the token gives access to. Today it is
-// always the user's own account.
-func (c *Principal) Owner() string { return c.User.ID }
+// Owner returns the ID of the account whose data the token gives access to: the space that the
+// user chose.
+func (c *Principal) Owner() string { return c.Access.Space }
 
 // Client returns the ID of what sends the requests: the application, or the personal token.
-// Idempotency keys are kept apart by it.
-func (c *Principal) Client() string { return cmp.Or(c.App.ID, c.Grant) }
+// Idempotency keys are kept apart by it: the answer to a repeated request shows what the first one
+// created, which others must not see.
+func (c *Principal) Client() string {
+	if c.App.ID == "" || c.Access.Forms != nil || c.Access.Space != c.User.ID {
+		return c.Grant
+	}
+	return c.App.ID
+}
 
 // RateKey is whose requests share one rate limit: those of a grant, or of all personal tokens of
 // a user.
@@ -100,7 +106,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Principal, er
 	now := s.now()
 	// Deleting a user deletes their grants and applications too. So a missing grant means
 	// that the token was revoked only if the user exists.
-	if b.UserFound && (!b.GrantLive || !b.AppLive || b.User.Disabled) {
+	if b.UserFound && (!b.GrantLive || !b.AppLive || b.User.Disabled || b.HasEnded(now)) {
 		return c, errInvalidToken
 	}
 	if !now.Before(b.ExpiresAt) {
@@ -114,7 +120,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Principal, er
 			return c, err
 		}
 	}
-	return Principal{User: b.User, Scopes: b.Scopes, App: b.App, Token: key.ID, Grant: b.GrantID, Personal: b.PersonalName, ExpiresAt: b.ExpiresAt, Generation: b.Generation}, nil
+	return Principal{User: b.User, Access: b.Access, Scopes: b.Scopes, App: b.App, Token: key.ID, Grant: b.GrantID, Personal: b.PersonalName, ExpiresAt: b.ExpiresAt, Generation: b.Generation}, nil
 }
 
 func (s *Service) markUsed(ctx context.Context, key account.SecretRef, b store.AccessToken, now time.Time) error {

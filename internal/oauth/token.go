@@ -197,13 +197,13 @@ func (s *Service) Introspect(ctx context.Context, app account.Application, token
 		if err != nil {
 			return nil, replaceNotFound(err, nil)
 		}
-		if b.App.ID != app.ID || !b.AppLive || !b.GrantLive || !b.UserFound || b.User.Disabled || !now.Before(b.ExpiresAt) {
+		if b.App.ID != app.ID || !b.AppLive || !b.GrantLive || !b.UserFound || b.User.Disabled || !now.Before(b.ExpiresAt) || b.HasEnded(now) {
 			return nil, nil
 		}
 		return &TokenInfo{b.Scopes, b.User.Email, b.User.ID, "Bearer", b.CreatedAt, b.ExpiresAt, key.Hash, b.Generation}, nil
 	}
 	if key, ok := account.ParseSecret(account.RefreshToken, token); ok {
-		info, err := s.store.RefreshInfo(ctx, key, app.ID, now.Add(-s.lifetimes.RefreshIdle))
+		info, err := s.store.RefreshInfo(ctx, key, app.ID, now.Add(-s.lifetimes.RefreshIdle), now)
 		if err != nil {
 			return nil, replaceNotFound(err, nil)
 		}

@@ -23,7 +23,7 @@ func (s *Store) EnsureExplorerApp(ctx context.Context, callback string, now time
 	}
 	if len(apps) > 0 {
 		app := apps[0]
-		if app.Name == explorerName && slices.Equal(app.RedirectURIs, []string{callback}) && len(app.Scopes) == len(account.ScopeList) {
+		if app.Name == explorerName && slices.Equal(app.RedirectURIs, []string{callback}) && len(app.Scopes) == len(account.DefaultScopes()) {
 			return app.ID, nil
 		}
 		app.Name, app.RedirectURIs, app.Scopes = explorerName, []string{callback}, account.DefaultScopes()

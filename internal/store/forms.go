@@ -189,6 +189,8 @@ var ofFormSQL = []string{
 	`DELETE FROM response_view WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM response_layout WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM form_visit WHERE account_id = $1 AND form_id = $2`,
+	`DELETE FROM form_editor WHERE account_id = $1 AND form_id = $2`,
+	`DELETE FROM form_move WHERE account_id = $1 AND form_id = $2`,
 }
 
 // FormSort is an order of the list of forms, as in the API.
@@ -204,12 +206,12 @@ const formFilter = ` AND ($2 = '' OR status = $2) AND ($3 = '' OR language = $3)
 
 // IDs sort by creation time, so they stand for created_at and break ties.
 var formSorts = map[FormSort]string{
-	"created_at":  filteredFormsSQL + `id LIMIT $6 OFFSET $7`,
-	"-created_at": filteredFormsSQL + `id DESC LIMIT $6 OFFSET $7`,
-	"updated_at":  filteredFormsSQL + `updated_at, id LIMIT $6 OFFSET $7`,
-	"-updated_at": filteredFormsSQL + `updated_at DESC, id DESC LIMIT $6 OFFSET $7`,
-	"title":       filteredFormsSQL + `title_key, id LIMIT $6 OFFSET $7`,
-	"-title":      filteredFormsSQL + `title_key DESC, id DESC LIMIT $6 OFFSET $7`,
+	"created_at":  `id`,
+	"-created_at": `id DESC`,
+	"updated_at":  `updated_at, id`,
+	"-updated_at": `updated_at DESC, id DESC`,
+	"title":       `title_key, id`,
+	"-title":      `title_key DESC, id DESC`,
 }
 
 // FormFilter selects forms; empty fields select all.
@@ -218,6 +220,7 @@ type FormFilter struct {
 	Language string
 	Search   string
 	Folder   string
+	Only     string // IDs of forms, from account.Access.FormList
 }
 
 const (
@@ -235,6 +238,9 @@ const (
 // order and without a filter, every page costs about the same.
 func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort FormSort, page Page) (_ []form.Form, _ int64, err error) {
 	defer wrap(&err, "list forms")
+	if filter.Only != "" {
+		return s.limitedForms(ctx, owner, limitedList{filter, sort}, page)
+	}
 	var forms []form.Form
 	var total int64
 	collect := func(r db.Row) error {
@@ -255,7 +261,7 @@ func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort
 	switch {
 	case filter != (FormFilter{}) || sort != NewestFirst:
 		args := []any{owner, filter.Status, filter.Language, search, filter.Folder, page.Limit, page.Offset}
-		err = s.db.QueryBatch(ctx, count, db.Statement{SQL: formSorts[sort], Args: args, Scan: collect})
+		err = s.db.QueryBatch(ctx, count, db.Statement{SQL: filteredFormsSQL + formSorts[sort] + ` LIMIT $6 OFFSET $7`, Args: args, Scan: collect})
 	case page.Offset < rankBlock:
 		err = s.db.QueryBatch(ctx, count, db.Statement{SQL: newestFormsSQL, Args: []any{owner, page.Limit, page.Offset}, Scan: collect})
 	default:

@@ -109,7 +109,7 @@ type NewGrant struct {
 }
 
 const (
-	grantedScopesSQL = `SELECT scope FROM consent WHERE account_id = $1 AND app_id = $2 AND ended_at = 0 AND redeemed_at > 0`
+	grantedScopesSQL = `SELECT scope FROM consent WHERE account_id = $1 AND app_id = $2 AND ended_at <= 0 AND redeemed_at > 0`
 	grantedAppSQL    = `SELECT ` + appColumns + `, COALESCE(a.id, ''), COALESCE(a.name, ''), COALESCE(a.email, '')
 		FROM app LEFT JOIN account a ON a.id = app.account_id WHERE app.id = $1`
 )
@@ -198,11 +198,11 @@ type ConnectedApp struct {
 const (
 	connectedAppsSQL = `SELECT ` + appColumns + `, c.scope, c.created_at, c.used_at
 		FROM consent c JOIN app ON app.id = c.app_id
-		WHERE c.account_id = $1 AND c.ended_at = 0 AND (c.redeemed_at > 0 AND c.used_at > $2 OR c.created_at > $3)
+		WHERE c.account_id = $1 AND c.ended_at <= 0 AND (c.redeemed_at > 0 AND c.used_at > $2 OR c.created_at > $3)
 		ORDER BY c.app_id, c.id`
-	disconnectSQL    = `UPDATE consent SET ended_at = $3 WHERE account_id = $1 AND app_id = $2 AND ended_at = 0`
-	endGrantsSQL     = `UPDATE consent SET ended_at = $2 WHERE account_id = $1 AND ended_at = 0`
-	endGrantSQL      = `UPDATE consent SET ended_at = $3 WHERE account_id = $1 AND id = $2 AND ended_at = 0`
+	disconnectSQL    = `UPDATE consent SET ended_at = $3 WHERE account_id = $1 AND app_id = $2 AND ended_at <= 0`
+	endGrantsSQL     = `UPDATE consent SET ended_at = $2 WHERE account_id = $1 AND ended_at <= 0`
+	endGrantSQL      = `UPDATE consent SET ended_at = $3 WHERE account_id = $1 AND id = $2 AND ended_at <= 0`
 	markGrantUsedSQL = `UPDATE consent SET used_at = $3 WHERE account_id = $1 AND id = $2 AND used_at < $3`
 )
 

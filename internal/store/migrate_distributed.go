@@ -25,6 +25,7 @@ var distributed = []string{
 	"trash", "app_call", "form_event", "webhook", "delivery", "mail", "mail_suppression", "form_mail", "form_recipient", "file", "file_garbage", "theme",
 	"response_tag", "form_mark", "response_note", "form_retention",
 	"response_view", "response_layout", "personal_token", "form_visit",
+	"space_member", "membership", "form_share", "membership_form", "invitation", "consent_form", "audit", "form_editor", "form_move",
 }
 
 const (

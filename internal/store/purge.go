@@ -34,6 +34,10 @@ var ownedSQL = []string{
 	`DELETE FROM form_mark WHERE account_id = $1`,
 	`DELETE FROM form_retention WHERE account_id = $1`,
 	`DELETE FROM response_layout WHERE account_id = $1`,
+	`DELETE FROM consent_form WHERE account_id = $1`,
+	`DELETE FROM invitation WHERE account_id = $1`,
+	`DELETE FROM form_editor WHERE account_id = $1`,
+	`DELETE FROM form_move WHERE account_id = $1`,
 	dropIDAddressesSQL,
 }
 
@@ -66,6 +70,7 @@ var purgeSQL = []string{
 		AND (form_id, id) IN (SELECT form_id, id FROM response_view WHERE account_id = $1 LIMIT $2)`,
 	`DELETE FROM form_visit WHERE account_id = $1
 		AND (form_id, day, version, kind, part) IN (SELECT form_id, day, version, kind, part FROM form_visit WHERE account_id = $1 LIMIT $2)`,
+	`DELETE FROM audit WHERE account_id = $1 AND id IN (SELECT id FROM audit WHERE account_id = $1 LIMIT $2)`,
 }
 
 const (
@@ -96,9 +101,18 @@ func (s *Store) DeleteUser(ctx context.Context, owner string, now time.Time) (co
 
 // deleteAccount deletes the account and records that its data must be deleted.
 func (s *Store) deleteAccount(ctx context.Context, owner string, now time.Time) error {
-	var apps []string
+	var apps, others []string
 	err := s.write(ctx, owner, func(t db.Tx) error {
-		apps = nil
+		apps, others = nil, nil
+		spaces, err := leaveAllSpaces(t, owner, now)
+		if err != nil {
+			return err
+		}
+		people, err := dismissAll(t, owner, now)
+		if err != nil {
+			return err
+		}
+		others = append(spaces, people...)
 		if err := t.Query(appIDsSQL, func(r db.Row) error {
 			var id string
 			err := r.Scan(&id)
@@ -121,11 +135,14 @@ func (s *Store) deleteAccount(ctx context.Context, owner string, now time.Time) 
 		if _, err := t.Exec(releasePersonalTokensSQL, owner, toMillis(now.Add(expiredTokenRetention))); err != nil {
 			return err
 		}
-		_, err := t.Exec(releaseAccountSQL, owner, toMillis(now))
+		_, err = t.Exec(releaseAccountSQL, owner, toMillis(now))
 		return err
 	})
 	// Other users may have granted access to the account's applications.
 	s.invalidateApps(apps...)
+	for _, other := range others {
+		s.db.Invalidate(other)
+	}
 	return err
 }
 

@@ -13,7 +13,8 @@ import (
 const (
 	insertSessionSQL = `INSERT INTO session (account_id, id, hash, created_at, used_at, address, agent)
 		VALUES ($1, $2, $3, $4, $4, $5, $6)`
-	sessionSQL = `SELECT s.hash, s.created_at, s.used_at, a.id, a.email, a.name, a.language, a.role, a.password, a.created_at, a.disabled_at, a.time_zone, a.email_verified_at
+	sessionSQL = `SELECT s.hash, s.created_at, s.used_at, a.id, a.email, a.name, a.language, a.role, a.password, a.created_at, a.disabled_at, a.time_zone, a.email_verified_at,
+		COALESCE((SELECT 1 FROM membership m WHERE m.account_id = s.account_id LIMIT 1), 0)
 		FROM session s JOIN account a ON a.id = s.account_id WHERE s.account_id = $1 AND s.id = $2`
 	sessionsSQL        = `SELECT id, created_at, used_at, address, agent FROM session WHERE account_id = $1 ORDER BY used_at DESC, id DESC`
 	markSessionUsedSQL = `UPDATE session SET used_at = $3 WHERE account_id = $1 AND id = $2`
@@ -50,13 +51,13 @@ func (s *Store) Session(ctx context.Context, key account.SecretRef) (_ account.S
 	defer wrap(&err, "read session")
 	session := account.Session{Account: key.Account, ID: key.ID}
 	var p account.User
-	var created, used, joined, disabled, verified int64
+	var created, used, joined, disabled, verified, others int64
 	err = queryOne(s.query(forCaller(ctx, key.Account)), sessionSQL, []any{key.Account, key.ID}, &session.Hash, &created, &used,
-		&p.ID, &p.Email, &p.Name, &p.Language, &p.Role, &p.Password, &joined, &disabled, &p.TimeZone, &verified)
+		&p.ID, &p.Email, &p.Name, &p.Language, &p.Role, &p.Password, &joined, &disabled, &p.TimeZone, &verified, &others)
 	if err == nil && !account.EqualHash(session.Hash, key.Hash) {
 		err = fault.NotFound
 	}
-	session.CreatedAt, session.UsedAt = fromMillis(created), fromMillis(used)
+	session.CreatedAt, session.UsedAt, session.InOtherSpaces = fromMillis(created), fromMillis(used), others != 0
 	p.CreatedAt, p.Disabled, p.EmailVerifiedAt = fromMillis(joined), disabled != 0, fromMillis(verified)
 	return session, p, err
 }

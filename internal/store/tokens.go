@@ -19,6 +19,8 @@ type AccessToken struct {
 	ConsentUsed time.Time
 	App         struct{ ID, Name, Owner string } // empty for a personal token
 	User        account.User
+	Access      account.Access // of the user, within the limits of the grant
+	GrantEnds   time.Time      // zero: when it is revoked
 
 	PersonalName string // the name of a personal token
 
@@ -32,13 +34,20 @@ type AccessToken struct {
 	appGeneration uint64 // generation of the application when this was read
 }
 
+// HasEnded reports whether the grant was for a time that is over.
+func (b *AccessToken) HasEnded(now time.Time) bool {
+	return !b.GrantEnds.IsZero() && !now.Before(b.GrantEnds)
+}
+
 const accessTokenSQL = `SELECT t.hash, t.scope, t.created_at, t.expires_at, t.consent_id, t.app_id,
-		COALESCE(c.used_at, 0), COALESCE(c.ended_at, -1),
+		COALESCE(c.used_at, 0), COALESCE(c.ended_at, 1), COALESCE(c.space_id, ''), COALESCE(c.some_forms, FALSE), COALESCE(c.expires_at, 0), COALESCE(m.role, ''),
+		COALESCE((SELECT string_agg(f.form_id, ',') FROM consent_form f WHERE f.account_id = t.account_id AND f.consent_id = t.consent_id), ''),
 		COALESCE(app.name, ''), COALESCE(app.account_id, ''), COALESCE(app.disabled_at, -1),
 		COALESCE(a.id, ''), COALESCE(a.email, ''), COALESCE(a.name, ''), COALESCE(a.language, ''),
 		COALESCE(a.created_at, 0), COALESCE(a.disabled_at, 0), COALESCE(a.email_verified_at, 0)
 	FROM access_token t
 	LEFT JOIN consent c ON c.account_id = t.account_id AND c.id = t.consent_id
+	LEFT JOIN membership m ON m.account_id = t.account_id AND m.space_id = c.space_id
 	LEFT JOIN app ON app.id = t.app_id
 	LEFT JOIN account a ON a.id = t.account_id
 	WHERE t.account_id = $1 AND t.id = $2`
@@ -71,7 +80,7 @@ func (s *Store) AccessToken(ctx context.Context, key account.SecretRef) (_ Acces
 		b.appGeneration = app
 		// Generations only grow, so the sum shows a change of either.
 		b.Generation = Generation{generation.number + app, true}
-		s.accessTokens.Put(key.Hash, generation, b, 1)
+		s.accessTokens.Put(key.Hash, generation, b, 1+int64(len(b.Access.Forms)))
 	}
 	return b, nil
 }
@@ -81,8 +90,9 @@ func (s *Store) readAccessToken(ctx context.Context, key account.SecretRef) (Acc
 	var b AccessToken
 	var hash, scope string
 	var created, expires, used, ended, appDisabled, joined, disabled, verified int64
+	var limits grantLimits
 	err := queryOne(s.query(ctx), accessTokenSQL, []any{key.Account, key.ID}, &hash, &scope, &created, &expires, &b.GrantID, &b.App.ID,
-		&used, &ended, &b.App.Name, &b.App.Owner, &appDisabled,
+		&used, &ended, &limits.space, &limits.someForms, &limits.ends, &limits.role, &limits.forms, &b.App.Name, &b.App.Owner, &appDisabled,
 		&b.User.ID, &b.User.Email, &b.User.Name, &b.User.Language, &joined, &disabled, &verified)
 	if err != nil {
 		return b, err
@@ -92,9 +102,13 @@ func (s *Store) readAccessToken(ctx context.Context, key account.SecretRef) (Acc
 	}
 	b.Scopes, _ = account.ParseScopes(scope)
 	b.CreatedAt, b.ExpiresAt, b.ConsentUsed = fromMillis(created), fromMillis(expires), fromMillis(used)
-	b.GrantLive, b.AppLive, b.UserFound = ended == 0, appDisabled == 0, b.User.ID != ""
+	b.GrantLive, b.AppLive, b.UserFound = ended <= 0, appDisabled == 0, b.User.ID != ""
+	b.GrantEnds = fromMillis(limits.ends)
+	if b.Access, err = limits.access(s.query(ctx), key.Account); isMissing(err) {
+		b.GrantLive, err = false, nil
+	}
 	b.User.CreatedAt, b.User.Disabled, b.User.EmailVerifiedAt = fromMillis(joined), disabled != 0, fromMillis(verified)
-	return b, nil
+	return b, err
 }
 
 // TokenGrant is the result of an exchange or a refresh.
@@ -122,7 +136,7 @@ const (
 	usedCodeSQL = `SELECT consent_id FROM code
 		WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4 AND redirect_uri = $5 AND challenge = $6 AND used_at > 0`
 	issueFirstSQL = `UPDATE consent SET redeemed_at = $3, used_at = $3, issued = issued + 1
-		WHERE account_id = $1 AND id = $2 AND ended_at = 0 RETURNING scope, issued`
+		WHERE account_id = $1 AND id = $2 AND ended_at <= 0 AND (expires_at = 0 OR expires_at > $3) RETURNING scope, issued`
 	grantEmailSQL   = `SELECT email FROM account WHERE id = $1 AND disabled_at = 0`
 	insertAccessSQL = `INSERT INTO access_token (account_id, id, hash, consent_id, app_id, scope, created_at, expires_at, slot)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
@@ -225,11 +239,11 @@ const (
 		JOIN consent c ON c.account_id = r.account_id AND c.id = r.consent_id
 		JOIN account a ON a.id = r.account_id
 		WHERE r.account_id = $1 AND r.id = $2 AND r.hash = $3 AND r.app_id = $4
-		AND r.used_at > $5 AND c.ended_at = 0 AND a.disabled_at = 0`
+		AND r.used_at > $5 AND c.ended_at <= 0 AND a.disabled_at = 0`
 	touchRefreshSQL = `UPDATE refresh_token SET used_at = $3 WHERE account_id = $1 AND id = $2`
 	// Counting locks the row: concurrent refreshes of one grant take turns.
 	countIssuedSQL = `UPDATE consent SET issued = issued + 1, used_at = CASE WHEN used_at < $3 THEN $3 ELSE used_at END
-		WHERE account_id = $1 AND id = $2 AND ended_at = 0 RETURNING issued`
+		WHERE account_id = $1 AND id = $2 AND ended_at <= 0 AND (expires_at = 0 OR expires_at > $3) RETURNING issued`
 	rotateRefreshSQL = `UPDATE refresh_token SET used_at = $3, rotated_at = $3 WHERE account_id = $1 AND id = $2 AND rotated_at = 0`
 )
 
@@ -310,7 +324,7 @@ const (
 		JOIN consent c ON c.account_id = r.account_id AND c.id = r.consent_id
 		JOIN account a ON a.id = r.account_id
 		WHERE r.account_id = $1 AND r.id = $2 AND r.hash = $3 AND r.app_id = $4
-		AND r.used_at > $5 AND r.rotated_at = 0 AND c.ended_at = 0 AND a.disabled_at = 0`
+		AND r.used_at > $5 AND r.rotated_at = 0 AND c.ended_at <= 0 AND (c.expires_at = 0 OR c.expires_at > $6) AND a.disabled_at = 0`
 	deleteAccessSQL = `DELETE FROM access_token WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4`
 	refreshGrantSQL = `SELECT consent_id FROM refresh_token WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4`
 )
@@ -334,12 +348,12 @@ func (s *Store) RefreshGrant(ctx context.Context, key account.SecretRef, appID s
 
 // RefreshInfo looks up a refresh token of the application. A token that is no longer
 // valid is fault.NotFound.
-func (s *Store) RefreshInfo(ctx context.Context, key account.SecretRef, appID string, usedSince time.Time) (_ RefreshInfo, err error) {
+func (s *Store) RefreshInfo(ctx context.Context, key account.SecretRef, appID string, usedSince, now time.Time) (_ RefreshInfo, err error) {
 	defer wrap(&err, "introspect refresh token")
 	var info RefreshInfo
 	var grantID, scope string
 	var created, used int64
-	err = queryOne(s.query(ctx), refreshInfoSQL, []any{key.Account, key.ID, key.Hash, appID, toMillis(usedSince)},
+	err = queryOne(s.query(ctx), refreshInfoSQL, []any{key.Account, key.ID, key.Hash, appID, toMillis(usedSince), toMillis(now)},
 		&grantID, &created, &used, &scope, &info.User.ID, &info.User.Email)
 	info.Scopes, _ = account.ParseScopes(scope)
 	info.CreatedAt, info.UsedAt = fromMillis(created), fromMillis(used)

@@ -66,6 +66,7 @@ func (s *Store) AccessOfPersonalToken(ctx context.Context, key account.SecretRef
 	b.Scopes, _ = account.ParseScopes(scope)
 	b.CreatedAt, b.ExpiresAt, b.ConsentUsed = fromMillis(created), fromMillis(expires), fromMillis(used)
 	b.UserFound = b.User.ID != ""
+	b.Access = account.OwnSpace(key.Account)
 	b.User.CreatedAt, b.User.Disabled, b.User.EmailVerifiedAt = fromMillis(joined), disabled != 0, fromMillis(verified)
 	if generation.known {
 		// TokenGeneration adds the generation of the application, here of none.

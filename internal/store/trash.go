@@ -245,7 +245,11 @@ func (s *Store) purgeForm(ctx context.Context, owner, id string) error {
 			return err
 		}
 	}
-	return s.db.Write(ctx, func(t db.Tx) error {
+	var people []string
+	err := s.db.Write(ctx, func(t db.Tx) (err error) {
+		if people, err = endShares(t, owner, id, time.Now()); err != nil {
+			return err
+		}
 		for _, sql := range ofFormSQL {
 			if _, err := t.Exec(sql, owner, id); err != nil {
 				return err
@@ -253,4 +257,8 @@ func (s *Store) purgeForm(ctx context.Context, owner, id string) error {
 		}
 		return nil
 	})
+	for _, person := range people {
+		s.db.Invalidate(person)
+	}
+	return err
 }

@@ -33,9 +33,9 @@ func queryUser(q querier, sql string, args ...any) (account.User, error) {
 
 const (
 	userSQL        = `SELECT ` + userColumns + ` FROM account WHERE id = $1`
-	userByEmailSQL = `SELECT ` + userColumns + ` FROM account WHERE email_key = $1`
-	usersSQL       = `SELECT ` + userColumns + ` FROM account ORDER BY id`
-	hasUsersSQL    = `SELECT COUNT(*) FROM (SELECT 1 FROM account LIMIT 1) AS somebody`
+	userByEmailSQL = `SELECT ` + userColumns + ` FROM account WHERE email_key = $1 AND role <> '` + account.RoleSpace + `'`
+	usersSQL       = `SELECT ` + userColumns + ` FROM account WHERE role <> '` + account.RoleSpace + `' ORDER BY id`
+	hasUsersSQL    = `SELECT COUNT(*) FROM (SELECT 1 FROM account WHERE role <> '` + account.RoleSpace + `' LIMIT 1) AS somebody`
 	insertUserSQL  = `INSERT INTO account (id, email, email_key, name, language, role, password, created_at, time_zone, email_verified_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 )

@@ -16,14 +16,14 @@ const (
 		AND grant_id IN (SELECT id FROM consent WHERE account_id = $1 AND ended_at > 0)`
 	// A disabled application has no access, though its grants have not ended.
 	liveGrantSQL = `SELECT 1 FROM consent c JOIN app ON app.id = c.app_id
-		WHERE c.account_id = $1 AND c.id = $2 AND c.ended_at = 0 AND app.disabled_at = 0`
+		WHERE c.account_id = $1 AND c.id = $2 AND c.ended_at <= 0 AND app.disabled_at = 0`
 	// Nothing can be done with a grant without a valid access token and a refresh token that
 	// was used in time. A webhook may also have been created while its grant ended.
 	// lapsedGrantsSQL reads all accounts; see webhookAccountsSQL.
 	lapsedGrantsSQL = `SELECT DISTINCT c.account_id, c.id FROM webhook w JOIN consent c ON c.account_id = w.account_id AND c.id = w.grant_id
 		WHERE w.status = 'active' AND (c.ended_at > 0 OR c.used_at < $1
 		AND NOT EXISTS (SELECT 1 FROM access_token a WHERE a.account_id = c.account_id AND a.consent_id = c.id AND a.expires_at > $2)) LIMIT $3`
-	endLapsedSQL = `UPDATE consent SET ended_at = $4 WHERE account_id = $1 AND id = $2 AND ended_at = 0 AND used_at < $3
+	endLapsedSQL = `UPDATE consent SET ended_at = $4 WHERE account_id = $1 AND id = $2 AND ended_at <= 0 AND used_at < $3
 		AND NOT EXISTS (SELECT 1 FROM access_token a WHERE a.account_id = $1 AND a.consent_id = $2 AND a.expires_at > $4)`
 )
 

@@ -1,13 +1,27 @@
 package web
 
-import "formulary/internal/web/page"
+import (
+	"formulary/internal/account"
+	"formulary/internal/web/page"
+)
 
 // access says who may request a page.
-type access int
+type access struct {
+	signedIn bool
+	needs    account.Scope // permission in the space whose data the page shows; empty: it shows none
+	whole    bool          // it is needed for the whole space, although the page is about a form
+}
 
-const (
-	anyone access = iota
-	signedIn
+var (
+	anyone         = access{}
+	signedIn       = access{signedIn: true}
+	readForms      = access{signedIn: true, needs: account.FormsRead}
+	writeForms     = access{signedIn: true, needs: account.FormsWrite}
+	writeAllForms  = access{signedIn: true, needs: account.FormsWrite, whole: true}
+	readResponses  = access{signedIn: true, needs: account.ResponsesRead}
+	writeResponses = access{signedIn: true, needs: account.ResponsesWrite}
+	readWebhooks   = access{signedIn: true, needs: account.WebhooksRead}
+	writeWebhooks  = access{signedIn: true, needs: account.WebhooksWrite}
 )
 
 type route struct {
@@ -29,82 +43,82 @@ const (
 // routes lists all pages.
 func (web *Handler) routes() []route {
 	return []route{
-		{"GET /{$}", signedIn, noBody, web.workspace.Home},
+		{"GET /{$}", readForms, noBody, web.workspace.Home},
 		{"POST /tour/end", signedIn, maxPost, web.workspace.EndTour},
-		{"GET /live", signedIn, noBody, web.workspace.Live},
+		{"GET /live", readForms, noBody, web.workspace.Live},
 
-		{"POST /forms", signedIn, maxPost, web.workspace.CreateForm},
-		{"GET /templates", signedIn, noBody, web.workspace.ShowTemplates},
-		{"GET /templates/{name}", signedIn, noBody, web.workspace.ShowTemplates},
-		{"GET /templates/{name}/picture", signedIn, noBody, web.workspace.ShowTemplatePicture},
-		{"GET /templates/{name}/preview", signedIn, noBody, web.workspace.PreviewTemplate},
-		{"POST /templates/{name}/preview", signedIn, maxAnswers, web.workspace.PreviewTemplate},
-		{"POST /forms/{id}/duplicate", signedIn, maxPost, web.workspace.DuplicateForm},
-		{"POST /forms/{id}/folder", signedIn, maxPost, web.workspace.MoveForm},
-		{"POST /folders", signedIn, maxPost, web.workspace.ChangeFolder},
-		{"POST /forms/{id}/delete", signedIn, maxPost, web.workspace.DeleteForm},
-		{"POST /forms/{id}/restore", signedIn, maxPost, web.workspace.RestoreForm},
-		{"GET /forms/{id}/build", signedIn, noBody, web.workspace.ShowBuilder},
-		{"PUT /forms/{id}/draft", signedIn, maxDraft, web.workspace.SaveDraft},
-		{"POST /forms/{id}/formula", signedIn, maxPost, web.workspace.TryFormula},
-		{"GET /forms/{id}/check", signedIn, noBody, web.workspace.CheckDraft},
-		{"POST /forms/{id}/publish", signedIn, maxPost, web.workspace.PublishForm},
-		{"GET /forms/{id}/preview", signedIn, noBody, web.workspace.Preview},
-		{"POST /forms/{id}/preview", signedIn, maxAnswers, web.workspace.Preview},
-		{"GET /forms/{id}/versions", signedIn, noBody, web.workspace.ShowVersions},
-		{"POST /forms/{id}/versions/{version}/restore", signedIn, maxPost, web.workspace.RestoreVersion},
-		{"GET /forms/{id}/flow", signedIn, noBody, web.workspace.ShowFlow},
-		{"GET /forms/{id}/design", signedIn, noBody, web.workspace.ShowDesign},
-		{"POST /forms/{id}/design", signedIn, maxPost, web.workspace.ChangeDesign},
-		{"POST /forms/{id}/design/themes", signedIn, maxPost, web.workspace.SaveTheme},
-		{"POST /forms/{id}/design/themes/{theme}/apply", signedIn, maxPost, web.workspace.ApplyTheme},
-		{"POST /forms/{id}/design/themes/{theme}/rename", signedIn, maxPost, web.workspace.RenameTheme},
-		{"POST /forms/{id}/design/themes/{theme}/delete", signedIn, maxPost, web.workspace.DeleteTheme},
-		{"GET /forms/{id}/share", signedIn, noBody, web.workspace.ShowShare},
-		{"POST /forms/{id}/share", signedIn, maxPost, web.workspace.ChangeAvailability},
-		{"POST /forms/{id}/retention", signedIn, maxPost, web.workspace.ChangeRetention},
-		{"GET /forms/{id}/embed/{mode}", signedIn, noBody, web.workspace.ShowEmbedSample},
-		{"GET /forms/{id}/prefill", signedIn, noBody, web.workspace.PrefilledLink},
-		{"POST /forms/{id}/close", signedIn, maxPost, web.workspace.CloseForm},
-		{"POST /forms/{id}/open", signedIn, maxPost, web.workspace.ReopenForm},
-		{"GET /forms/{id}/code/{kind}", signedIn, noBody, web.workspace.QRCode},
-		{"GET /forms/{id}/connect", signedIn, noBody, web.workspace.ShowConnect},
-		{"POST /forms/{id}/connect", signedIn, maxPost, web.workspace.CreateWebhook},
-		{"GET /forms/{id}/connect/new", signedIn, noBody, web.workspace.NewWebhook},
-		{"GET /forms/{id}/connect/notify", signedIn, noBody, web.workspace.ShowNotify},
-		{"POST /forms/{id}/connect/notify", signedIn, maxPost, web.workspace.ChangeNotifications},
-		{"GET /forms/{id}/connect/notify/preview", signedIn, noBody, web.workspace.PreviewNotification},
-		{"POST /forms/{id}/connect/receipt", signedIn, maxMail, web.workspace.ChangeReceipt},
-		{"GET /forms/{id}/connect/receipt/preview", signedIn, noBody, web.workspace.PreviewReceipt},
-		{"POST /forms/{id}/connect/receipt/preview", signedIn, maxMail, web.workspace.PreviewReceipt},
-		{"GET /forms/{id}/connect/{webhook}", signedIn, noBody, web.workspace.ShowWebhook},
-		{"POST /forms/{id}/connect/{webhook}", signedIn, maxPost, web.workspace.ChangeWebhook},
-		{"POST /forms/{id}/connect/{webhook}/pause", signedIn, maxPost, web.workspace.PauseWebhook},
-		{"POST /forms/{id}/connect/{webhook}/resume", signedIn, maxPost, web.workspace.ResumeWebhook},
-		{"POST /forms/{id}/connect/{webhook}/test", signedIn, maxPost, web.workspace.TestWebhook},
-		{"POST /forms/{id}/connect/{webhook}/rotate", signedIn, maxPost, web.workspace.RotateWebhookSecret},
-		{"POST /forms/{id}/connect/{webhook}/replay", signedIn, maxPost, web.workspace.ReplayWebhook},
-		{"POST /forms/{id}/connect/{webhook}/delete", signedIn, maxPost, web.workspace.DeleteWebhook},
-		{"POST /forms/{id}/connect/{webhook}/deliveries/{delivery}/resend", signedIn, maxPost, web.workspace.ResendDelivery},
-		{"GET /forms/{id}/responses", signedIn, noBody, web.workspace.ShowResponses},
-		{"GET /forms/{id}/responses/export", signedIn, noBody, web.workspace.ExportResponses},
-		{"POST /forms/{id}/responses/delete", signedIn, maxPost, web.workspace.DeleteResponses},
-		{"POST /forms/{id}/responses/layout", signedIn, maxPost, web.workspace.ArrangeResponses},
-		{"POST /forms/{id}/responses/views", signedIn, maxPost, web.workspace.SaveView},
-		{"POST /forms/{id}/responses/views/{view}/delete", signedIn, maxPost, web.workspace.DeleteView},
-		{"POST /forms/{id}/responses/restore", signedIn, maxPost, web.workspace.RestoreResponses},
-		{"POST /forms/{id}/responses/mark", signedIn, maxPost, web.workspace.MarkResponses},
-		{"GET /forms/{id}/responses/{response}", signedIn, noBody, web.workspace.ShowResponse},
-		{"GET /forms/{id}/responses/{response}/detail", signedIn, noBody, web.workspace.ShowResponseDetail},
-		{"GET /forms/{id}/responses/{response}/edit", signedIn, noBody, web.workspace.EditResponse},
-		{"POST /forms/{id}/responses/{response}/edit", signedIn, maxAnswers, web.workspace.EditResponse},
-		{"POST /forms/{id}/responses/{response}/notes", signedIn, maxPost, web.workspace.ChangeNotes},
-		{"GET /forms/{id}/responses/{response}/files", signedIn, noBody, web.workspace.DownloadResponseFiles},
-		{"GET /forms/{id}/files/{file}", signedIn, noBody, web.workspace.DownloadFile},
-		{"GET /forms/{id}/files/{file}/play", signedIn, noBody, web.workspace.PlayFile},
-		{"GET /forms/{id}/files/{file}/thumbnail", signedIn, noBody, web.workspace.ShowThumbnail},
-		{"POST /forms/{id}/pictures", signedIn, noBody, web.workspace.AddPicture},
-		{"GET /forms/{id}/summary", signedIn, noBody, web.workspace.ShowSummary},
+		{"POST /forms", writeForms, maxPost, web.workspace.CreateForm},
+		{"GET /templates", readForms, noBody, web.workspace.ShowTemplates},
+		{"GET /templates/{name}", readForms, noBody, web.workspace.ShowTemplates},
+		{"GET /templates/{name}/picture", readForms, noBody, web.workspace.ShowTemplatePicture},
+		{"GET /templates/{name}/preview", readForms, noBody, web.workspace.PreviewTemplate},
+		{"POST /templates/{name}/preview", readForms, maxAnswers, web.workspace.PreviewTemplate},
+		{"POST /forms/{id}/duplicate", writeAllForms, maxPost, web.workspace.DuplicateForm},
+		{"POST /forms/{id}/folder", writeForms, maxPost, web.workspace.MoveForm},
+		{"POST /folders", writeForms, maxPost, web.workspace.ChangeFolder},
+		{"POST /forms/{id}/delete", writeForms, maxPost, web.workspace.DeleteForm},
+		{"POST /forms/{id}/restore", writeForms, maxPost, web.workspace.RestoreForm},
+		{"GET /forms/{id}/build", writeForms, noBody, web.workspace.ShowBuilder},
+		{"PUT /forms/{id}/draft", writeForms, maxDraft, web.workspace.SaveDraft},
+		{"POST /forms/{id}/formula", writeForms, maxPost, web.workspace.TryFormula},
+		{"GET /forms/{id}/check", readForms, noBody, web.workspace.CheckDraft},
+		{"POST /forms/{id}/publish", writeForms, maxPost, web.workspace.PublishForm},
+		{"GET /forms/{id}/preview", readForms, noBody, web.workspace.Preview},
+		{"POST /forms/{id}/preview", readForms, maxAnswers, web.workspace.Preview},
+		{"GET /forms/{id}/versions", readForms, noBody, web.workspace.ShowVersions},
+		{"POST /forms/{id}/versions/{version}/restore", writeForms, maxPost, web.workspace.RestoreVersion},
+		{"GET /forms/{id}/flow", readForms, noBody, web.workspace.ShowFlow},
+		{"GET /forms/{id}/design", writeForms, noBody, web.workspace.ShowDesign},
+		{"POST /forms/{id}/design", writeForms, maxPost, web.workspace.ChangeDesign},
+		{"POST /forms/{id}/design/themes", writeAllForms, maxPost, web.workspace.SaveTheme},
+		{"POST /forms/{id}/design/themes/{theme}/apply", writeAllForms, maxPost, web.workspace.ApplyTheme},
+		{"POST /forms/{id}/design/themes/{theme}/rename", writeAllForms, maxPost, web.workspace.RenameTheme},
+		{"POST /forms/{id}/design/themes/{theme}/delete", writeAllForms, maxPost, web.workspace.DeleteTheme},
+		{"GET /forms/{id}/share", readForms, noBody, web.workspace.ShowShare},
+		{"POST /forms/{id}/share", writeForms, maxPost, web.workspace.ChangeAvailability},
+		{"POST /forms/{id}/retention", writeForms, maxPost, web.workspace.ChangeRetention},
+		{"GET /forms/{id}/embed/{mode}", readForms, noBody, web.workspace.ShowEmbedSample},
+		{"GET /forms/{id}/prefill", readForms, noBody, web.workspace.PrefilledLink},
+		{"POST /forms/{id}/close", writeForms, maxPost, web.workspace.CloseForm},
+		{"POST /forms/{id}/open", writeForms, maxPost, web.workspace.ReopenForm},
+		{"GET /forms/{id}/code/{kind}", readForms, noBody, web.workspace.QRCode},
+		{"GET /forms/{id}/connect", readWebhooks, noBody, web.workspace.ShowConnect},
+		{"POST /forms/{id}/connect", writeWebhooks, maxPost, web.workspace.CreateWebhook},
+		{"GET /forms/{id}/connect/new", writeWebhooks, noBody, web.workspace.NewWebhook},
+		{"GET /forms/{id}/connect/notify", readForms, noBody, web.workspace.ShowNotify},
+		{"POST /forms/{id}/connect/notify", writeForms, maxPost, web.workspace.ChangeNotifications},
+		{"GET /forms/{id}/connect/notify/preview", readForms, noBody, web.workspace.PreviewNotification},
+		{"POST /forms/{id}/connect/receipt", writeForms, maxMail, web.workspace.ChangeReceipt},
+		{"GET /forms/{id}/connect/receipt/preview", readForms, noBody, web.workspace.PreviewReceipt},
+		{"POST /forms/{id}/connect/receipt/preview", readForms, maxMail, web.workspace.PreviewReceipt},
+		{"GET /forms/{id}/connect/{webhook}", readWebhooks, noBody, web.workspace.ShowWebhook},
+		{"POST /forms/{id}/connect/{webhook}", writeWebhooks, maxPost, web.workspace.ChangeWebhook},
+		{"POST /forms/{id}/connect/{webhook}/pause", writeWebhooks, maxPost, web.workspace.PauseWebhook},
+		{"POST /forms/{id}/connect/{webhook}/resume", writeWebhooks, maxPost, web.workspace.ResumeWebhook},
+		{"POST /forms/{id}/connect/{webhook}/test", writeWebhooks, maxPost, web.workspace.TestWebhook},
+		{"POST /forms/{id}/connect/{webhook}/rotate", writeWebhooks, maxPost, web.workspace.RotateWebhookSecret},
+		{"POST /forms/{id}/connect/{webhook}/replay", writeWebhooks, maxPost, web.workspace.ReplayWebhook},
+		{"POST /forms/{id}/connect/{webhook}/delete", writeWebhooks, maxPost, web.workspace.DeleteWebhook},
+		{"POST /forms/{id}/connect/{webhook}/deliveries/{delivery}/resend", writeWebhooks, maxPost, web.workspace.ResendDelivery},
+		{"GET /forms/{id}/responses", readResponses, noBody, web.workspace.ShowResponses},
+		{"GET /forms/{id}/responses/export", readResponses, noBody, web.workspace.ExportResponses},
+		{"POST /forms/{id}/responses/delete", writeResponses, maxPost, web.workspace.DeleteResponses},
+		{"POST /forms/{id}/responses/layout", readResponses, maxPost, web.workspace.ArrangeResponses},
+		{"POST /forms/{id}/responses/views", writeResponses, maxPost, web.workspace.SaveView},
+		{"POST /forms/{id}/responses/views/{view}/delete", writeResponses, maxPost, web.workspace.DeleteView},
+		{"POST /forms/{id}/responses/restore", writeResponses, maxPost, web.workspace.RestoreResponses},
+		{"POST /forms/{id}/responses/mark", writeResponses, maxPost, web.workspace.MarkResponses},
+		{"GET /forms/{id}/responses/{response}", readResponses, noBody, web.workspace.ShowResponse},
+		{"GET /forms/{id}/responses/{response}/detail", readResponses, noBody, web.workspace.ShowResponseDetail},
+		{"GET /forms/{id}/responses/{response}/edit", writeResponses, noBody, web.workspace.EditResponse},
+		{"POST /forms/{id}/responses/{response}/edit", writeResponses, maxAnswers, web.workspace.EditResponse},
+		{"POST /forms/{id}/responses/{response}/notes", writeResponses, maxPost, web.workspace.ChangeNotes},
+		{"GET /forms/{id}/responses/{response}/files", readResponses, noBody, web.workspace.DownloadResponseFiles},
+		{"GET /forms/{id}/files/{file}", readResponses, noBody, web.workspace.DownloadFile},
+		{"GET /forms/{id}/files/{file}/play", readResponses, noBody, web.workspace.PlayFile},
+		{"GET /forms/{id}/files/{file}/thumbnail", readResponses, noBody, web.workspace.ShowThumbnail},
+		{"POST /forms/{id}/pictures", writeForms, noBody, web.workspace.AddPicture},
+		{"GET /forms/{id}/summary", readResponses, noBody, web.workspace.ShowSummary},
 
 		{"GET /signin", anyone, noBody, page.InAllLanguages(web.identity.ShowSignIn)},
 		{"POST /signin", anyone, maxPost, page.InAllLanguages(web.identity.SignIn)},

@@ -222,12 +222,15 @@ func (web *Handler) enter(req *page.Request, route route) error {
 			return fault.New(fault.BadRequest, "The request could not be read. Reload the page and try again.").WithCause(err)
 		}
 	}
-	if route.access == signedIn && req.User == nil {
+	if route.access.signedIn && req.User == nil {
 		next := req.URL.RequestURI()
 		if req.Method != http.MethodGet {
 			next = "/"
 		}
 		return req.Redirect("/signin?next=" + url.QueryEscape(next))
+	}
+	if err := web.enterSpace(req, route.access); err != nil {
+		return err
 	}
 	compressPage(req, route)
 	return route.handle(req)

@@ -28,14 +28,31 @@ type Request struct {
 	RawBody io.ReadCloser // the body without the limit of the route, for handlers with a limit of their own
 	User    *account.User // who is signed in, or nil
 	Session account.Session
+	Access  account.Access // to the space whose data the page shows; zero: it shows none
 	// AllLanguages says that the page is translated to all languages of forms and mails, and
 	// not only to those of the workspace.
 	AllLanguages bool
 }
 
-// Owner is the account whose forms and responses the page shows. For now it is always
-// the account of the user. Only routes that require a user may call it.
-func (req *Request) Owner() string { return req.User.ID }
+// Owner is the account whose forms and responses the page shows: the space that the user has
+// entered or, on pages about the user, their own. Only routes that require a user may call it.
+func (req *Request) Owner() string {
+	if req.Access.Space != "" {
+		return req.Access.Space
+	}
+	return req.User.ID
+}
+
+// FormID is the form that the page is about; empty: it is about none.
+func (req *Request) FormID() string {
+	switch _, path, _ := strings.Cut(req.Pattern, " "); {
+	case strings.HasPrefix(path, "/forms/{id}"):
+		return req.PathValue("id")
+	case path == "/live":
+		return req.URL.Query().Get("form")
+	}
+	return ""
+}
 
 // Context replaces the context of the HTTP request with one that counts database work
 // towards the account whose data the page shows.

@@ -36,6 +36,10 @@ func (s *Sessions) CookieName() string {
 // TourCookie is the cookie of a browser in which the tour of the first form has started.
 const TourCookie = "formulary-tour"
 
+// SpaceCookie is the cookie with the ID of the space that the user has switched to. It gives no
+// access by itself.
+const SpaceCookie = "formulary-space"
+
 // SetCookie sets a cookie that scripts and other sites cannot read; without a lifetime it
 // deletes the cookie.
 func (s *Sessions) SetCookie(req *Request, name, value string, lifetime time.Duration) {
