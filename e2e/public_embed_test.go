@@ -160,15 +160,30 @@ func TestEmbedRedirect(t *testing.T) {
 		fmt.Fprintf(w, `<!doctype html><html lang="en"><title>Shop</title><link rel="icon" href="data:,"><h1>Our shop greets %s`, r.URL.Query().Get("who"))
 	}))
 	t.Cleanup(shop.Close)
-	in := form.FormInput{Header: form.Header{Title: "Guests"}, Definition: parseDefinition(t, `{"fields": [{"key": "name", "kind": "short_text", "label": "Name"}],
-		"endings": [{"redirect": "`+shop.URL+`/?who={{name}}"}]}`)}
-	in.Sites = "*"
-	path := openOwnerDB(t, s).publish(in)
-	b := openTab(t, startBlog(t, s.URL, path), s.URL, shop.URL)
-	b.wantStatus(b.open("/"), 200)
-	b.wait(`document.querySelector("iframe")?.title === "Guests"`)
-	f := b.findFrame(s.URL, path)
-	f.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("button.primary").click()`))
+	d := openOwnerDB(t, s)
+	submit := func(query string) (*tab, *tab) {
+		in := form.FormInput{Header: form.Header{Title: "Guests"}, Definition: parseDefinition(t, `{"fields": [{"key": "name", "kind": "short_text", "label": "Name"}],
+			"endings": [{"redirect": "`+shop.URL+query+`"}]}`)}
+		in.Sites = "*"
+		path := d.publish(in)
+		b := openTab(t, startBlog(t, s.URL, path), s.URL, shop.URL)
+		b.wantStatus(b.open("/"), 200)
+		b.wait(`document.querySelector("iframe")?.title === "Guests"`)
+		b.do(chromedp.Evaluate[chromedp.Void](`window.messages = [], addEventListener("message", ({ data }) => { messages.push(JSON.stringify(data)); })`))
+		f := b.findFrame(s.URL, path)
+		f.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("button.primary").click()`))
+		return b, f
+	}
+	b, _ := submit("/?who=everybody")
+	b.wait(`document.body?.innerText.includes("Our shop greets everybody")`)
+	// Any site may embed the form, so it does not learn the answers in the address.
+	b, f := submit("/?who={{name}}")
+	f.wait(`document.querySelector("a[target=_top]")?.href.endsWith("?who=Ada")`)
+	b.wait(`messages.filter((m) => m.includes("formularyAt")).length > 0`)
+	if leaked := run(b, chromedp.Evaluate[string](`messages.filter((m) => m.includes("Ada")).join()`)); leaked != "" {
+		t.Errorf("the page around the frame learned %s", leaked)
+	}
+	f.do(chromedp.Click("a[target=_top]"))
 	b.wait(`document.body?.innerText.includes("Our shop greets Ada")`)
 }
 

@@ -309,7 +309,7 @@ func (w *fixture) addPages() {
 		{"POST", "/forms", []param{{name: "title", value: "Quick"}, {name: "questions", value: "Name\nCake: a, b"}, {name: "mood", value: "paper"}}},
 		{"POST", "/folders", []param{{name: "from", value: "Work"}, {name: "folder", value: "Play"}, {name: "remove", value: ""}}},
 		{"POST", form + "/design/themes", []param{{name: "brand", value: "#b4532a"}, {name: "mood", value: "paper"}, {name: "theme", value: "Studio"}}},
-		{"POST", form + "/design/themes/" + w.cleoTheme + "/apply", []param{{name: "all", value: "1"}}},
+		{"POST", form + "/design/themes/" + w.cleoTheme + "/apply", []param{{name: "all", value: "1"}, {name: "from", value: "0"}}},
 		{"POST", form + "/design/themes/" + w.cleoTheme + "/rename", []param{{name: "name", value: "Kiln"}}},
 		{"POST", form + "/design/themes/" + w.cleoSpareTheme + "/delete", []param{}},
 		{"POST", form + "/publish", []param{}},

@@ -177,46 +177,42 @@ func (s *Store) DeleteTheme(ctx context.Context, owner, themeID string) (err err
 	return s.write(ctx, owner, func(t db.Tx) error { return checkAffected(t.Exec(deleteThemeSQL, owner, themeID)) })
 }
 
-// ApplyTheme gives the drafts of all forms of an account the design of a theme, and returns
-// how many changed. Respondents see it when the forms are published. Forms are changed one by
-// one; after an error, the rest is unchanged.
-func (s *Store) ApplyTheme(ctx context.Context, owner, themeID string, now time.Time) (changed int, err error) {
+// themeBatch is how many forms one request gives a theme.
+const themeBatch = 100
+
+// ApplyTheme gives the drafts of an account's forms the design of a theme, the oldest first.
+// Respondents see it when the forms are published. One call changes a batch of them and
+// returns where the next one starts; 0: there are no more. After an error, the rest is
+// unchanged.
+func (s *Store) ApplyTheme(ctx context.Context, owner, themeID string, from int64, now time.Time) (next int64, err error) {
 	defer wrap(&err, "apply theme")
 	t, err := readTheme(s.query(ctx), owner, themeID)
 	if err != nil {
 		return 0, err
 	}
-	const batch = 100
-	for offset := int64(0); ; offset += batch {
-		forms, _, err := s.Forms(ctx, owner, FormFilter{}, "created_at", Page{Limit: batch, Offset: offset})
-		if err != nil {
-			return changed, err
-		}
-		for _, f := range forms {
-			n, err := s.applyThemeTo(ctx, owner, f.ID, t, now)
-			if errors.Is(err, fault.NotFound) {
-				continue // deleted while this runs
-			}
-			if err != nil {
-				return changed, err
-			}
-			changed += n
-		}
-		if len(forms) < batch {
-			return changed, nil
+	forms, total, err := s.Forms(ctx, owner, FormFilter{}, "created_at", Page{Limit: themeBatch, Offset: from})
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range forms {
+		if err := s.applyThemeTo(ctx, owner, f.ID, t, now); err != nil && !errors.Is(err, fault.NotFound) { // it may be deleted while this runs
+			return 0, err
 		}
 	}
+	if next = from + themeBatch; len(forms) < themeBatch || next >= total {
+		next = 0
+	}
+	return next, nil
 }
 
-// applyThemeTo returns 1 if the draft changed.
-func (s *Store) applyThemeTo(ctx context.Context, owner, formID string, t Theme, now time.Time) (int, error) {
+func (s *Store) applyThemeTo(ctx context.Context, owner, formID string, t Theme, now time.Time) error {
 	d, err := s.Draft(ctx, owner, formID)
 	if err != nil || t.ApplyTo(d.Design) == d.Design {
-		return 0, err
+		return err
 	}
 	_, err = s.UpdateForm(ctx, owner, FormRevision{ID: formID}, func(p *form.FormInput) error {
 		p.Definition.Design = t.ApplyTo(p.Definition.Design)
 		return nil
 	}, now)
-	return 1, err
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -51,10 +52,12 @@ func parse(t *testing.T, text string) Color {
 }
 
 // TestContrast checks every pair of colors for 10,000 random brands, in all moods, light
-// and dark. A failure names the brand.
+// and dark, on the mood's background and, in turn, on one of the others. A failure names the
+// brand.
 func TestContrast(t *testing.T) {
 	random := rand.New(rand.NewPCG(rand.Uint64(), 0))
 	brands := []Color{white, black, {253, 253, 252}, {10, 10, 11}, {128, 128, 128}, {118, 118, 118}, {255, 212, 0}, {57, 255, 20}}
+	brands = append(brands, append(slices.Clone(brands), brands...)...) // each on all backgrounds
 	for len(brands) < 10_000 {
 		n := random.Uint32()
 		brands = append(brands, Color{uint8(n), uint8(n >> 8), uint8(n >> 16)})
@@ -64,7 +67,7 @@ func TestContrast(t *testing.T) {
 	for worker := range workers {
 		group.Go(func() {
 			for i := worker; i < len(brands) && !t.Failed(); i += workers {
-				checkContrast(t, brands[i])
+				checkContrast(t, brands[i], Backgrounds()[1+i/workers%3])
 			}
 		})
 	}
@@ -96,9 +99,9 @@ func newIndices(list []pair) (indices []index) {
 	return indices
 }
 
-func checkContrast(t *testing.T, brand Color) {
+func checkContrast(t *testing.T, brand Color, other Background) {
 	for _, mood := range Moods() {
-		for _, background := range Backgrounds() {
+		for _, background := range []Background{FromMood, other} {
 			for _, dark := range []bool{false, true} {
 				checkPairs(t, Spec{brand, mood, background}, dark)
 			}

@@ -10,6 +10,25 @@ import (
 	"formulary/internal/cli/clitest"
 )
 
+// Sites that the owner named follow a redirect with answers; any site follows one without.
+func TestEmbeddedRedirect(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		token, id := publishAsAda(t, s, `{"title": "T", "fields": [{"key": "a", "kind": "short_text"}], "endings": [{"redirect": "https://shop.example/?a={{a}}"}]}`)
+		ending := func(id string) clitest.Page {
+			r := &respondent{t: t, b: s.Browser(), path: "/f/" + id + "?embed=1"}
+			r.page = r.b.Get(r.path)
+			r.send("next", "a", "x")
+			r.sees(303)
+			return r.b.Get(r.page.Header.Get("Location"))
+		}
+		has(t, ending(id), `href="https://shop.example/?a=x" target="_top">`, "!data-redirect")
+		s.Call("PATCH", "/api/v1/forms/"+id, token, `{"sites": ["https://a.example"]}`)
+		has(t, ending(id), `href="https://shop.example/?a=x" target="_top" data-redirect>`)
+		fixed := publish(t, s, token, `{"title": "T", "fields": [{"key": "a", "kind": "short_text"}], "endings": [{"redirect": "https://shop.example/"}]}`)
+		has(t, ending(fixed), `href="https://shop.example/" target="_top" data-redirect>`)
+	})
+}
+
 func TestEmbedding(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
 		token, id := publishAsAda(t, s, `{"title": "T <b>", "fields": [{"key": "a", "kind": "short_text"}]}`)

@@ -11,6 +11,43 @@ import (
 
 var themePath = regexp.MustCompile(`/design/themes/(thm_[0-9a-z]{26})/apply`)
 
+// One request gives a theme to a hundred forms; the page continues with the rest.
+func TestThemeBatches(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		token, id := publishAsAda(t, s, `{"title": "One", "fields": [{"key": "a", "kind": "short_text"}]}`)
+		last := ""
+		for range 100 {
+			last = s.Call("POST", "/api/v1/forms", token, `{"title": "More", "fields": []}`).String("id")
+		}
+		b := s.Browser()
+		b.SignIn(ada)
+		base := "/forms/" + id + "/design"
+		status(t, "save", b.Post(base+"/themes", url.Values{"mood": {"paper"}, "theme": {"Studio"}}), 303)
+		path := base + "/themes/" + themePath.FindStringSubmatch(b.Get(base).Text)[1]
+		moodOf := func() any {
+			d, _ := s.Call("GET", "/api/v1/forms/"+last, token, "").Body["design"].(map[string]any)
+			return d["mood"]
+		}
+		first := b.Post(path+"/apply", url.Values{"all": {"1"}})
+		status(t, "first", first, 303)
+		rest := b.Get(first.Header.Get("Location"))
+		has(t, rest, "Theme applied to 100 forms so far.", `name="from" value="100"`, `action="`+path+`/apply"`, "Continue with the rest")
+		if mood := moodOf(); mood != nil {
+			t.Errorf("one request changed all forms: %v", mood)
+		}
+		second := b.Post(path+"/apply", url.Values{"all": {"1"}, "from": {"100"}})
+		status(t, "second", second, 303)
+		has(t, b.Get(second.Header.Get("Location")), "Theme applied to the drafts of all forms.", "!so far")
+		if mood := moodOf(); mood != "paper" {
+			t.Errorf("the last form has the mood %v", mood)
+		}
+		for _, from := range []string{"-1", "x", "99999999999999999999", "100000"} {
+			status(t, from, b.Post(path+"/apply", url.Values{"all": {"1"}, "from": {from}}), 303)
+			status(t, from, b.Get(base+"?theme="+themePath.FindStringSubmatch(rest.Text)[1]+"&from="+url.QueryEscape(from)), 200)
+		}
+	})
+}
+
 // A design is saved as a theme and applied to other forms, whose respondents see it after the
 // forms are published.
 func TestThemes(t *testing.T) {

@@ -27,6 +27,7 @@ type endingPage struct {
 	Answers  []answer // if the owner shows them
 	Again    string   // address to submit another response, or empty
 	Next     string   // address of the redirect, for a link out of the frame
+	Forwards bool     // the page around the frame follows the redirect by itself
 }
 
 type endingButton struct{ Label, URL string }
@@ -143,7 +144,10 @@ func (pages *Pages) newEndingPage(s *fillSession, e form.Evaluation) (*endingPag
 			p.Answers = s.summary(e, texts)
 		}
 		if s.embedded && ending.Redirect != "" {
+			// The page around the frame learns the address that it follows. Answers are for
+			// sites that the owner named.
 			p.Next = s.linkWithAnswers(ending.Redirect, e)
+			p.Forwards = s.form.Availability.Sites != form.AnySite || p.Next == ending.Redirect
 		}
 	}
 	var err error

@@ -22,6 +22,7 @@ type designPage struct {
 	Pictures    []designPicture
 	Themes      []savedTheme
 	ThemeName   string // that was typed
+	Rest        *themeRest
 	Contrast    string // the lowest contrast of a text, such as 4.6
 	LooksGrey   bool   // buttons in the brand color look disabled
 	PreviewPath string // of the preview with the choices on the page
@@ -130,7 +131,7 @@ func (pages *Pages) renderDesign(req *page.Request, status int, choices url.Valu
 	if p.Themes, err = pages.savedThemes(req, d.Design); err != nil {
 		return err
 	}
-	p.ThemeName = req.PostForm.Get("theme")
+	p.ThemeName, p.Rest = req.PostForm.Get("theme"), newThemeRest(f.ID, p.Themes, req.URL.Query())
 	style := theme.NewStyles(design.Theme(), ".mini-")
 	p.Look = page.Look{Colors: template.CSS(style.CSS), Hash: style.Hash}
 	p.Style, p.Script, p.Problems, p.NoticeKey = "design.css", "design.js", problems, designNotices[req.URL.Query().Get("done")]

@@ -42,7 +42,8 @@ type listedForm struct {
 	Last      time.Time
 	Sparkline template.HTML
 	Mood      string
-	Look      int // number of the rule with the colors of its miniature
+	Look      int  // number of the rule with the colors of its miniature
+	OnBrand   bool // the page has the brand color
 }
 
 var homeSorts = map[string]store.FormSort{"": store.NewestFirst, "changed": "-updated_at", "title": "title", "oldest": "created_at"}
@@ -164,7 +165,7 @@ func (pages *Pages) listForms(req *page.Request, p *homePage, forms []form.Form)
 			looks[spec] = look
 			rules = append(rules, theme.Rule{Selector: ".look-" + strconv.Itoa(look), Spec: spec})
 		}
-		p.Forms = append(p.Forms, listedForm{f.At(now), a.Last, template.HTML(sparkline), string(spec.Mood), look})
+		p.Forms = append(p.Forms, listedForm{f.At(now), a.Last, template.HTML(sparkline), string(spec.Mood), look, spec.Background == theme.Brand})
 	}
 	if len(rules) > 0 {
 		style := pages.styles.Styles(rules)

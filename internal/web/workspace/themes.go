@@ -2,6 +2,9 @@ package workspace
 
 import (
 	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
 
 	"formulary/internal/form"
 	"formulary/internal/store"
@@ -64,15 +67,36 @@ func themeProblems(err error) (page.Problems, error) {
 	return list, err
 }
 
-// ApplyTheme gives the draft the design of a theme, or all drafts of the owner.
+// themeRest is the part of the forms that a theme is still to be applied to.
+type themeRest struct {
+	Path string // of the request that continues
+	Done int64  // forms
+}
+
+// newThemeRest returns the rest that a query names, if the theme is in the list.
+func newThemeRest(formID string, themes []savedTheme, query url.Values) *themeRest {
+	done, err := strconv.ParseInt(query.Get("from"), 10, 32)
+	themeID := query.Get("theme")
+	if err != nil || done <= 0 || !slices.ContainsFunc(themes, func(t savedTheme) bool { return t.ID == themeID }) {
+		return nil
+	}
+	return &themeRest{"/forms/" + formID + "/design/themes/" + themeID + "/apply", done}
+}
+
+// ApplyTheme gives the draft the design of a theme, or all drafts of the owner in batches.
 func (pages *Pages) ApplyTheme(req *page.Request) error {
 	id, themeID, now := req.PathValue("id"), req.PathValue("theme"), pages.Now()
 	if _, err := pages.Store.Form(req.Context(), req.Owner(), id); err != nil {
 		return err
 	}
 	if req.Field("all") != "" {
-		if _, err := pages.Store.ApplyTheme(req.Context(), req.Owner(), themeID, now); err != nil {
+		from, _ := strconv.ParseInt(req.Field("from"), 10, 32) // 0 if it is missing
+		next, err := pages.Store.ApplyTheme(req.Context(), req.Owner(), themeID, max(0, from), now)
+		if err != nil {
 			return err
+		}
+		if next > 0 {
+			return req.Redirect("/forms/" + id + "/design?" + url.Values{"theme": {themeID}, "from": {strconv.FormatInt(next, 10)}}.Encode())
 		}
 		return req.Redirect("/forms/" + id + "/design?done=all")
 	}

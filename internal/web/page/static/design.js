@@ -92,5 +92,6 @@ stage.addEventListener("change", () => {
   stage.classList.toggle("phone", stage.querySelector("[name=preview_width]:checked").value === "phone");
   showScheme();
 });
+document.querySelector("#theme-rest button")?.click();
 watchFrame();
 if (frame.contentDocument?.readyState === "complete") showScheme();
