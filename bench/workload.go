@@ -47,6 +47,11 @@ func get(path, token string) []byte {
 	return []byte(b.String())
 }
 
+// asBrowser makes a request look like one of a browser, whose visits Formulary counts.
+func asBrowser(request []byte) []byte {
+	return bytes.Replace(request, []byte("User-Agent: bench"), []byte("User-Agent: Mozilla/5.0 (bench)"), 1)
+}
+
 // post returns a request with a form body.
 func post(path string, body url.Values) []byte {
 	text := body.Encode()
@@ -101,7 +106,7 @@ func (w *dataset) workloads(ctx context.Context, addr string) ([]workload, error
 		},
 		newWorkload("refresh", "Refresh a token", target{sqlite: 0.15}, refreshes...),
 		newWorkload("introspect", "Introspect a token", target{sqlite: 0.7}, w.introspectRequest(access)),
-		newWorkload("page", "Show a form", target{sqlite: 0.75}, get(w.public(), "")),
+		newWorkload("page", "Show a form", target{sqlite: 0.75}, asBrowser(get(w.public(), ""))),
 		newWorkload("feed", "Read 100 responses of the feed", target{sqlite: 0.25}, get(fmt.Sprintf("/api/v1/forms/%s/responses?after=&limit=%d", w.survey, feedPage), access)),
 	}
 	for _, connections := range []int{1, throughput, 256} {

@@ -29,7 +29,8 @@ const taggedSQL = ` AND id IN (SELECT response_id FROM response_tag WHERE accoun
 // arguments. IDs start with the time of submission, so the primary key also serves time
 // ranges.
 func (f ResponseFilter) where(owner, formID string, db db.DB) (string, []any) {
-	sql, args := ` FROM response`+f.markIndex(db)+` WHERE account_id = $1 AND form_id = $2`, []any{owner, formID}
+	sql, args := ` FROM response WHERE account_id = $1 AND form_id = $2`, []any{owner, formID}
+	sql = strings.Replace(sql, ` WHERE`, f.markIndex(db)+` WHERE`, 1)
 	add := func(condition string, values ...any) {
 		sql += numbered(condition, len(args)+1)
 		args = append(args, values...)
