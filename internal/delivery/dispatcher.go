@@ -35,6 +35,7 @@ type Dispatcher struct {
 	slots    map[int64]bool
 	changes  int64 // of slots
 	accounts map[string]*owner
+	leaving  map[string]*owner // accounts that were dropped while requests were in flight
 }
 
 // owner is an account that has active webhooks. Dispatcher.mu protects it.
@@ -82,7 +83,7 @@ const (
 func NewDispatcher(c Config) *Dispatcher {
 	d := &Dispatcher{
 		Config: c, node: id.New("", c.Now()), gate: newGate(laneSize(c.Connections), laneSize(c.Connections)), reads: make(chan struct{}, maxReads),
-		accounts: map[string]*owner{}, slots: map[int64]bool{}, logged: map[string]time.Time{},
+		accounts: map[string]*owner{}, leaving: map[string]*owner{}, slots: map[int64]bool{}, logged: map[string]time.Time{},
 		load: newLoad(c.Store.SubmissionCount),
 	}
 	d.gate.yields = d.load.yields
@@ -114,9 +115,12 @@ func (d *Dispatcher) Run(ctx context.Context) {
 		since := now.Sub(scanned)
 		if since >= scanInterval || since < 0 || since >= blindInterval && (current != generation || !known) {
 			scanned, generation = now, current
-			if err := d.scan(ctx, now.Sub(complete) >= scanInterval); err != nil {
+			waiting, err := d.scan(ctx, now.Sub(complete) >= scanInterval)
+			if err != nil {
 				d.logError(ctx, "could not list webhooks", err)
 				scanned = now.Add(retryInterval - scanInterval)
+			} else if waiting {
+				scanned = now.Add(idleInterval - scanInterval)
 			} else if now.Sub(complete) >= scanInterval {
 				complete = now
 			}
@@ -185,28 +189,38 @@ func (d *Dispatcher) renew(ctx context.Context, first bool) (changed bool, err e
 	}
 	for name, a := range d.accounts {
 		if !slots[store.DeliverySlot(name)] {
-			a.halt()
-			delete(d.accounts, name)
+			d.drop(name, a)
 		}
 	}
 	return changed, err
 }
 
+// drop stops deliveries of an account. Its requests in flight end, and are stored. d.mu is locked.
+func (d *Dispatcher) drop(name string, a *owner) {
+	a.halt()
+	delete(d.accounts, name)
+	if len(a.runners) > 0 {
+		d.leaving[name] = a
+	}
+}
+
 // scan finds the accounts of this node that have webhooks. With all, it also makes sure that
-// the webhooks of those it knew are read again.
-func (d *Dispatcher) scan(ctx context.Context, all bool) error {
+// the webhooks of those it knew are read again. waiting says that an account came back while its
+// requests were in flight: they would be repeated, so it is for a later scan.
+func (d *Dispatcher) scan(ctx context.Context, all bool) (waiting bool, err error) {
 	if len(d.slots) == 0 {
-		return nil
+		return false, nil
 	}
 	names, err := d.Store.WebhookAccounts(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if d.Sealer == nil && len(names) > 0 {
-		return errNoKey
+		return false, errNoKey
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	maps.DeleteFunc(d.leaving, func(_ string, a *owner) bool { return len(a.runners) == 0 })
 	found := map[string]bool{}
 	for _, name := range names {
 		if !d.slots[store.DeliverySlot(name)] {
@@ -214,6 +228,10 @@ func (d *Dispatcher) scan(ctx context.Context, all bool) error {
 		}
 		found[name] = true
 		a := d.accounts[name]
+		if a == nil && d.leaving[name] != nil {
+			waiting = true
+			continue
+		}
 		if a == nil {
 			a = &owner{id: name, dirty: true, runners: map[string]*runner{}, ended: map[string]time.Time{}, settled: map[string]string{}, upToDate: map[string]readUpTo{}}
 			d.accounts[name] = a
@@ -222,11 +240,10 @@ func (d *Dispatcher) scan(ctx context.Context, all bool) error {
 	}
 	for name, a := range d.accounts {
 		if !found[name] && !a.refreshing {
-			a.halt()
-			delete(d.accounts, name)
+			d.drop(name, a)
 		}
 	}
-	return nil
+	return waiting, nil
 }
 
 // poll reads the webhooks of the accounts where something may have happened. It returns how

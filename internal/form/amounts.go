@@ -21,7 +21,11 @@ const maxAmount = 1_000_000_000
 // checkAmounts checks the points and prices of options.
 func (f *Field) checkAmounts(invalid func(property, format string, args ...any)) {
 	hasAmount := func(o Option) bool { return o.Points != 0 || o.Price != 0 }
-	if slices.ContainsFunc(f.Rows, hasAmount) || slices.ContainsFunc(f.Options, hasAmount) && !f.Traits().OptionLimits {
+	traits := f.Traits()
+	isRefused := func(o Option) bool {
+		return !traits.OptionLimits && (o.Price != 0 || o.Points != 0 && !traits.OptionPoints)
+	}
+	if slices.ContainsFunc(f.Rows, hasAmount) || slices.ContainsFunc(f.Options, isRefused) {
 		invalid("options", "points and prices are not available for %s", f.Kind)
 		return
 	}
@@ -55,15 +59,14 @@ func (t *totals) of(total string) float64 {
 
 // add counts the options of a validated answer.
 func (t *totals) add(f *Field, answer any) {
-	if !f.Traits().OptionLimits {
+	if traits := f.Traits(); !traits.OptionLimits && !traits.OptionPoints {
 		return
 	}
-	var values []string
-	switch a := answer.(type) {
-	case string:
-		values = []string{a}
-	case []string:
-		values = a
+	values := chosenValues(answer)
+	if rows, ok := answer.(map[string]any); ok {
+		for _, row := range f.Rows { // in their order, so that sums do not differ
+			values = append(values, chosenValues(rows[row.Value])...)
+		}
 	}
 	options := newLookup(f.Options, len(values))
 	for _, value := range values {
@@ -72,6 +75,17 @@ func (t *totals) add(f *Field, answer any) {
 			t.prices += f.Options[at].Price
 		}
 	}
+}
+
+// chosenValues are the values of one choice or of several.
+func chosenValues(answer any) []string {
+	switch a := answer.(type) {
+	case string:
+		return []string{a}
+	case []string:
+		return a
+	}
+	return nil
 }
 
 // FormatPrice returns the price of an option with the unit of the question, or an empty text

@@ -43,14 +43,40 @@ func TestAmounts(t *testing.T) {
 	}
 }
 
+// Each row of a matrix counts the points of its columns.
+func TestMatrixPoints(t *testing.T) {
+	for _, several := range []string{"false", "true"} {
+		d := parse(t, `{"fields": [
+			{"key": "m", "kind": "matrix", "label": "M", "several": `+several+`, "rows": [{"value": "A", "label": "A"}, {"value": "B", "label": "B"}, {"value": "C", "label": "C"}],
+				"options": [{"value": "no", "label": "No"}, {"value": "some", "label": "Some", "points": 0.1}, {"value": "much", "label": "Much", "points": -2}]},
+			{"key": "score", "kind": "calculated", "total": "points"}]}`)
+		if err := d.Normalize(); err != nil {
+			t.Fatal(err)
+		}
+		if advice := d.Advice(); len(advice) > 0 {
+			t.Errorf("advice: %v", advice)
+		}
+		answers, want := map[string]any{"A": "some", "B": "some", "C": "some"}, 0.3
+		if several == "true" {
+			answers, want = map[string]any{"A": []any{"some", "much"}, "B": []any{"no"}}, -1.9
+		}
+		if got := d.Evaluate(map[string]any{"m": answers}).Answers["score"]; got != want {
+			t.Errorf("several %s: %v, want %v", several, got, want)
+		}
+	}
+}
+
 func TestAmountsAreChecked(t *testing.T) {
 	for definition, want := range map[string]string{
-		`{"fields": [{"key": "a", "kind": "ranking", "options": [{"label": "A", "points": 1}, {"label": "B"}]}]}`: "fields.0.options",
-		`{"fields": [{"key": "a", "kind": "dropdown", "options": [{"label": "A", "price": -1}]}]}`:                "fields.0.options.0.price",
-		`{"fields": [{"key": "a", "kind": "dropdown", "options": [{"label": "A", "points": 1e10}]}]}`:             "fields.0.options.0.points",
-		`{"fields": [{"key": "a", "kind": "calculated", "total": "nonsense"}]}`:                                   "fields.0.total",
-		`{"fields": [{"key": "a", "kind": "calculated", "total": "points", "expression": "1"}]}`:                  "fields.0.total",
-		`{"fields": [{"key": "a", "kind": "short_text", "total": "points"}]}`:                                     "fields.0.total",
+		`{"fields": [{"key": "a", "kind": "ranking", "options": [{"label": "A", "points": 1}, {"label": "B"}]}]}`:             "fields.0.options",
+		`{"fields": [{"key": "a", "kind": "matrix", "rows": [{"label": "R"}], "options": [{"label": "A", "price": 1}]}]}`:     "fields.0.options",
+		`{"fields": [{"key": "a", "kind": "matrix", "rows": [{"label": "R", "points": 1}], "options": [{"label": "A"}]}]}`:    "fields.0.options",
+		`{"fields": [{"key": "a", "kind": "matrix", "rows": [{"label": "R"}], "options": [{"label": "A", "points": 1e10}]}]}`: "fields.0.options.0.points",
+		`{"fields": [{"key": "a", "kind": "dropdown", "options": [{"label": "A", "price": -1}]}]}`:                            "fields.0.options.0.price",
+		`{"fields": [{"key": "a", "kind": "dropdown", "options": [{"label": "A", "points": 1e10}]}]}`:                         "fields.0.options.0.points",
+		`{"fields": [{"key": "a", "kind": "calculated", "total": "nonsense"}]}`:                                               "fields.0.total",
+		`{"fields": [{"key": "a", "kind": "calculated", "total": "points", "expression": "1"}]}`:                              "fields.0.total",
+		`{"fields": [{"key": "a", "kind": "short_text", "total": "points"}]}`:                                                 "fields.0.total",
 	} {
 		details := fault.Wrap(parse(t, definition).Normalize()).Details
 		if len(details) != 1 || details[0].Field != want {

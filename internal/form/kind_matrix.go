@@ -128,7 +128,7 @@ func (matrix) Schema(f *Field) map[string]any {
 
 func (matrix) Traits() Traits {
 	return Traits{
-		Summary: CountOptions, List: true, Group: true, Sketch: "matrix",
+		Summary: CountOptions, List: true, Group: true, Sketch: "matrix", OptionPoints: true,
 		Rules: partRules(errRows, func(f *Field) []string { return optionValues(f.Rows) }),
 		Parts: func(f *Field) []Option { return f.Rows },
 		Example: func(f *Field, s Sampler) any {

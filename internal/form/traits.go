@@ -35,6 +35,7 @@ type Traits struct {
 
 	FixedProperties []string // properties with a fixed value that owners cannot set
 	OptionLimits    bool     // options may have a limit, points and a price
+	OptionPoints    bool     // options may have points, but no limit and no price
 	Pictures        bool     // options have pictures
 	NoDefault       bool     // the builder offers no default answer
 	Calculated      bool     // the answer is computed and cannot be submitted

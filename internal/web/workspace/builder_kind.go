@@ -22,6 +22,7 @@ type builderKind struct {
 	Hidden     bool     `json:"hidden,omitempty"` // from respondents
 	Break      bool     `json:"page_break,omitempty"`
 	Limits     bool     `json:"limits,omitempty"`     // options may have a limit
+	Points     bool     `json:"points,omitempty"`     // options may have points, but no limit
 	NoDefault  bool     `json:"no_default,omitempty"` // no default answer
 	Sketch     string   `json:"sketch,omitempty"`     // name of its drawing; empty: depends on its properties
 }
@@ -30,7 +31,7 @@ func newBuilderKind(k form.Kind) builderKind {
 	about, t, f := k.Info(), k.Traits(), &form.Field{Kind: k.Name()}
 	b := builderKind{
 		Name: k.Name(), Title: about.Title, Icon: about.Icon, Properties: emptyIfNil(k.Properties()), Fixed: t.FixedProperties,
-		NoAnswer: !f.HasAnswer(), Type: answerType(k), Multiline: t.Multiline, Hidden: t.Hidden, Break: t.PageBreak, Limits: t.OptionLimits, Sketch: t.Sketch,
+		NoAnswer: !f.HasAnswer(), Type: answerType(k), Multiline: t.Multiline, Hidden: t.Hidden, Break: t.PageBreak, Limits: t.OptionLimits, Points: t.OptionPoints, Sketch: t.Sketch,
 	}
 	b.NoDefault = b.Type == "composite" || t.NoDefault
 	switch b.Type {

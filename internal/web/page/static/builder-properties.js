@@ -111,7 +111,7 @@ const editors = {
         renameValue(field, p.name, edited, target.value.trim(), form);
       }) })),
       hasLimits && h("label", t("Limit"), input("number", option.cap, (n) => updateOption(uid, p.name, option._uid, (o) => setProperty(o, "cap", floor(n) || undefined), "cap"), { min: 0, step: 1 })),
-      hasLimits && [["points", t("Points")], ["price", t("Price")]].map(([name, label]) => h("label", { key: name }, label,
+      [["points", t("Points"), p.name === "options" && kindOf(m).points], ["price", t("Price")]].filter((a) => hasLimits || a[2]).map(([name, label]) => h("label", { key: name }, label,
         input("number", option[name], (n) => updateOption(uid, p.name, option._uid, (o) => setProperty(o, name, n || undefined), name), { min: name === "price" ? 0 : null }), problemsAt(`${option._uid}.${name}`))));
     return grouped(m, p, p.help && h("span.muted", t(p.help)),
       h("ul.option-list", options.map((option, i) => h("li", { key: option._uid },
