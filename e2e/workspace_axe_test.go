@@ -65,7 +65,7 @@ func workspaceViews(s *clitest.Service, d ownerDB) (newUser, owner []view) {
 		{name: "no connections", path: "/connections", status: 200},
 		{name: "not found", path: "/nothing/here", status: 404},
 		{name: "API", path: "/docs/api", status: 200},
-		{name: "API, an operation", path: "/docs/api/createWebhook", status: 200},
+		{name: "API, an operation", path: "/docs/api/createForm", status: 200},
 		{name: "API, a long path", path: "/docs/api/metadata", status: 200},
 	}
 	owner = []view{
