@@ -77,6 +77,6 @@ screenshots: ## Update the screenshots in docs/images.
 	scripts/install-test-deps chromium axe
 	go test -tags screenshots ./e2e -run TestScreenshots -count 1 -timeout 5m
 
-lighthouse: ## Check public pages with Lighthouse on a quiet machine, in every mood and layout (3 minutes).
+lighthouse: ## Check public pages, in every mood and layout, and the workspace with Lighthouse on a quiet machine (4 minutes).
 	scripts/install-test-deps chromium axe lighthouse
 	go test -tags lighthouse ./e2e -run TestLighthouse -count 1 -timeout 15m -v

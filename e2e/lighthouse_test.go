@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"formulary/internal/cli/clitest"
 	"formulary/internal/form"
@@ -59,12 +60,19 @@ func TestLighthouse(t *testing.T) {
 	}
 }
 
-// TestLighthouseBuilder: the builder is as good on a phone.
-func TestLighthouseBuilder(t *testing.T) {
+// TestLighthouseWorkspace: the pages of the workspace are as good on a phone, the builder with
+// every type of question too.
+func TestLighthouseWorkspace(t *testing.T) {
 	s := start(t)
 	d := openOwnerDB(t, s)
-	id := d.createDraft(form.FormInput{Header: form.Header{Title: "Summer party", Language: "en"}, Definition: parseDefinition(t, everyKind)})
-	runLighthouse(t, s.URL+"/forms/"+id+"/build", "--extra-headers="+jsonOf(map[string]string{"Cookie": sessionCookie(t, s)})).checkCategories(t)
+	id := d.publish(form.FormInput{Header: form.Header{Title: "Summer party", Language: "en"}, Definition: parseDefinition(t, everyKind)})[len("/f/"):]
+	for n := range 30 {
+		d.addResponse("/f/"+id, map[string]any{"nick": "Ada", "stars": float64(n%5 + 1), "shirt": n%2 == 0, "story": "A long story."}, time.Now().Add(-time.Duration(n)*time.Hour))
+	}
+	cookie := "--extra-headers=" + jsonOf(map[string]string{"Cookie": sessionCookie(t, s)})
+	for name, path := range map[string]string{"home": "/", "builder": "/forms/" + id + "/build", "responses": "/forms/" + id + "/responses", "summary": "/forms/" + id + "/summary", "share": "/forms/" + id + "/share"} {
+		t.Run(name, func(t *testing.T) { runLighthouse(t, s.URL+path, cookie).checkCategories(t) })
+	}
 }
 
 // sessionCookie signs a user in and returns the value of the header Cookie.

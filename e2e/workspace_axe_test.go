@@ -61,14 +61,16 @@ func workspaceViews(s *clitest.Service, d ownerDB) (newUser, owner []view) {
 	newUser = []view{
 		{name: "first steps", path: "/", status: 200},
 		{name: "account", path: "/account", status: 200},
+		{name: "no applications", path: "/applications", status: 200},
+		{name: "no connections", path: "/connections", status: 200},
+		{name: "not found", path: "/nothing/here", status: 404},
 		{name: "API", path: "/docs/api", status: 200},
 		{name: "API, an operation", path: "/docs/api/createForm", status: 200},
 		{name: "API, a long path", path: "/docs/api/metadata", status: 200},
 	}
 	owner = []view{
-		{name: "forms", path: "/", status: 200},
 		{name: "new form", path: "/", status: 200, prepare: afterClick(".menu.new-form summary", ".menu.new-form .template-button")},
-		{name: "more about a form", path: "/", status: 200, prepare: afterClick(".forms .menu summary", ".forms .menu .danger")},
+		{name: "forms, with the menu of one", path: "/", status: 200, prepare: afterClick(".forms .menu summary", ".forms .menu .danger")},
 		{name: "builder, empty", path: emptyForm + "/build", status: 200, prepare: waitForBuilder},
 		{name: "builder, a question", path: fullForm + "/build", status: 200, prepare: afterClick(labelInput(12), ".card-actions")},
 		{name: "builder, palette", path: fullForm + "/build", status: 200, prepare: afterClick(".outline .link-button", "dialog.palette")},

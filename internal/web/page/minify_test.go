@@ -8,7 +8,7 @@ func TestMinifyJS(t *testing.T) {
 		"const f = (a) => {\n  return a\n}\nf(2)\n":       "const f=(a)=>{return a}\nf(2)",
 		`say("a  b", 'c  "', x ? /["/] +/g : 1 / 2)`:      `say("a  b",'c  "',x?/["/] +/g:1/2)`,
 		"const s = `a  ${ f({ b: `  ${ c }` }) }  d` ;":   "const s=`a  ${f({b:`  ${c}`})}  d`;",
-		"if (a) { b(); c = `;}${ d }`; }\ne(\";}\")":          "if(a){b();c=`;}${d}`}\ne(\";}\")",
+		"if (a) { b(); c = `;}${ d }`; }\ne(\";}\")":      "if(a){b();c=`;}${d}`}\ne(\";}\")",
 		"list\n  .map((x) => x)\n  .join()\nnext()":       "list.map((x)=>x).join()\nnext()",
 		`link = "https://example.com" // not for readers`: "link=\"https://example.com\"",
 	} {
