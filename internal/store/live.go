@@ -42,10 +42,13 @@ type ResponseActivity struct {
 	tick  int64 // of the last one
 }
 
-// ResponseActivity reads the activity of one form, or of all forms of the owner if formID
-// is empty.
-func (s *Store) ResponseActivity(ctx context.Context, owner, formID string) (a ResponseActivity, err error) {
+// ResponseActivity reads the activity of one form or, if formID is empty, of the forms of the
+// owner that only selects, see OnlyForms.
+func (s *Store) ResponseActivity(ctx context.Context, owner, formID, only string) (a ResponseActivity, err error) {
 	defer wrap(&err, "read activity")
+	if formID == "" && only != "" {
+		return a, queryOne(s.query(ctx), allResponsesSQL+" AND "+s.db.InList("id", "$2"), []any{owner, only}, &a.Count, &a.tick)
+	}
 	if formID == "" {
 		return a, queryOne(s.query(ctx), allResponsesSQL, []any{owner}, &a.Count, &a.tick)
 	}

@@ -6,7 +6,9 @@ import (
 	"strconv"
 	"time"
 
+	"formulary/internal/account"
 	"formulary/internal/fault"
+	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
 
@@ -22,7 +24,11 @@ func liveAddress(formID string, count int64) string {
 // Live tells a page that there are new responses, to one form or to any.
 func (pages *Pages) Live(req *page.Request) error {
 	query := req.URL.Query()
-	changes, err := pages.Streams.Changes(req.Context(), req.Owner(), req.Session.ID, searchText(query.Get("form")))
+	only, err := store.OnlyForms(req.Access)
+	if err != nil {
+		return err
+	}
+	changes, err := pages.Streams.Changes(req.Context(), req.Owner(), req.Session.ID, searchText(query.Get("form")), only)
 	if err != nil {
 		return err
 	}
@@ -32,13 +38,20 @@ func (pages *Pages) Live(req *page.Request) error {
 	if count := query.Get("count"); count != "" && count != strconv.FormatInt(changes.Count(), 10) {
 		first += "event: change\ndata: {}\n\n"
 	}
-	checked := pages.Now()
-	pages.Streams.Send(req.W, req.Request, changes, []byte(first), func(context.Context) error {
-		now := pages.Now()
-		if now.Sub(checked) < sessionInterval {
+	checked, generation := pages.Now(), pages.Store.TokenGeneration(req.User.ID, "")
+	pages.Streams.Send(req.W, req.Request, changes, []byte(first), func(ctx context.Context) error {
+		now, latest := pages.Now(), pages.Store.TokenGeneration(req.User.ID, "")
+		if now.Sub(checked) < sessionInterval && latest == generation {
 			return nil
 		}
-		checked = now
+		checked, generation = now, latest
+		access, err := pages.Store.Access(ctx, req.User.ID, req.Owner())
+		if err == nil {
+			err = access.Check(account.FormsRead, req.FormID())
+		}
+		if err != nil {
+			return err // the user has left the space
+		}
 		current := &page.Request{Request: req.Request, W: req.W}
 		if err := pages.Sessions.Load(current); err != nil {
 			return err
