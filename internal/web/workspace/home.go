@@ -51,6 +51,7 @@ var homeSorts = map[string]store.FormSort{"": store.NewestFirst, "changed": "-up
 
 var homeNotices = map[string]string{
 	"restored": "Form restored.",
+	"joined":   "You joined the space.",
 }
 
 // Home lists the forms.
