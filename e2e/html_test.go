@@ -65,7 +65,7 @@ func TestValidHTML(t *testing.T) {
 	}
 	save("closed", closed.Text)
 	formPath := strings.Replace(path, "/f/", "/forms/", 1)
-	for _, address := range []string{"/", "/account", "/applications", "/tokens", "/connections", formPath + "/build", formPath + "/design", formPath + "/share", formPath + "/connect", formPath + "/responses", formPath + "/summary", formPath + "/flow"} {
+	for _, address := range []string{"/", "/account", "/applications", "/tokens", "/connections", "/spaces", formPath + "/build", formPath + "/design", formPath + "/share", formPath + "/connect", formPath + "/responses", formPath + "/summary", formPath + "/flow"} {
 		page := owner.Get(address)
 		if page.StatusCode != 200 {
 			t.Errorf("%s: status %d", address, page.StatusCode)
