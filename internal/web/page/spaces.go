@@ -85,6 +85,15 @@ func (l *Layout) SpaceName() string {
 	return l.Spaces.Current.Name
 }
 
+// ShortSpaceName is SpaceName for the builder, which has no style for long names.
+func (l *Layout) ShortSpaceName() string {
+	const most = 24
+	if name := []rune(l.SpaceName()); len(name) > most {
+		return string(name[:most-1]) + "…"
+	}
+	return l.SpaceName()
+}
+
 // InSpace reports whether the page is in a space of the menu.
 func (l *Layout) InSpace(space store.Space) bool { return l.Spaces.Current.Key == space.Key }
 
