@@ -30,7 +30,7 @@ type Changes struct {
 }
 
 // Changes starts a stream for one form or, if formID is empty, for all forms of the owner that only
-// selects, see store.OnlyForms.
+// selects, see store.FormFilter.
 // holder is who reads, such as the ID of a session.
 func (s *Service) Changes(ctx context.Context, owner, holder, formID, only string) (*Changes, error) {
 	release, err := s.acquire(owner, holder)

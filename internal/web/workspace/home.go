@@ -81,10 +81,7 @@ func (pages *Pages) Home(req *page.Request) error {
 			return err
 		}
 	}
-	only, err := store.OnlyForms(req.Access)
-	if err != nil {
-		return err
-	}
+	only := req.Access.FormList
 	limits := store.Page{Limit: formsPerPage, Offset: (number - 1) * formsPerPage}
 	forms, total, err := pages.Store.Forms(req.Context(), req.Owner(), store.FormFilter{Status: p.Status, Search: p.Search, Folder: p.Folder, Only: only}, sort, limits)
 	if err != nil {
