@@ -26,7 +26,7 @@ var allowedImports = map[string][]string{
 	"internal/web/page":        {"account", "compress", "fault", "form", "locale", "store", "theme"},
 	"internal/web/public":      {"card", "compress", "fault", "form", "limit", "locale", "markdown", "media", "respond", "store", "theme", "web/page"},
 	"internal/web/reference":   {"account", "fault", "form", "web/page"},
-	"internal/web/workspace":   {"account", "card", "chart", "delivery", "download", "export", "fault", "file", "form", "id", "live", "locale", "mail", "media", "outbox", "store", "theme", "web/page", "webhook"},
+	"internal/web/workspace":   {"account", "card", "chart", "delivery", "download", "export", "fault", "file", "form", "id", "limit", "live", "locale", "mail", "media", "outbox", "store", "theme", "web/page", "webhook"},
 	"internal/respond":         {"account", "fault", "file", "form", "limit", "store"},
 	"internal/file":            {"blob", "export", "fault", "form", "id", "limit", "media", "store"},
 	"internal/oauth":           {"account", "fault", "limit", "store"},

@@ -175,6 +175,12 @@ func ownerViews(app application) []view {
 		{name: "consent", path: app.authorizePath("forms:read,forms:write,responses:read", "s"), status: 200},
 		{name: "personal tokens", path: "/tokens", status: 200},
 		{name: "connections", path: "/connections", status: 200},
+		{name: "spaces", path: "/spaces", status: 200},
+		{name: "space", path: "/spaces", status: 200, prepare: func(b *tab) {
+			b.fill(`input[name="name"]`, "Team")
+			b.press(button("Create space"))
+			b.wantStatus(b.press(button("Create link")), 200)
+		}},
 		{name: "account", path: "/account", status: 200},
 		{name: "refused address", path: "/account", status: 200, prepare: func(b *tab) {
 			b.fill(accountForm("email", `[name="current"]`), "not-her-password")

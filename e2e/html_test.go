@@ -74,7 +74,7 @@ func TestValidHTML(t *testing.T) {
 	response := d.addResponse(path, map[string]any{"nick": "Ada", "stars": 4.0}, time.Now())
 	view := owner.Post(formPath+"/responses/views", url.Values{"name": {"Good"}, "kept": {"where=stars:at_least:3&status=new&days=7&since=2026-01-01"}}).Header.Get("Location")
 	for _, address := range []string{
-		"/", "/account", "/applications", "/tokens", "/connections", "/templates", "/templates/contact", formPath + "/build", formPath + "/design", formPath + "/share", formPath + "/connect", formPath + "/connect/notify",
+		"/", "/account", "/applications", "/tokens", "/connections", "/spaces", "/templates", "/templates/contact", formPath + "/build", formPath + "/design", formPath + "/share", formPath + "/connect", formPath + "/connect/notify",
 		formPath + "/responses", view, formPath + "/responses?search=nothing", formPath + "/responses/" + response, formPath + "/summary", formPath + "/flow", formPath + "/versions?version=1",
 	} {
 		page := owner.Get(address)

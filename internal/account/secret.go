@@ -24,6 +24,7 @@ const (
 	OneTimeLinkKey    = "fml_"
 	DeviceKey         = "fmd_"
 	PersonalToken     = "fmp_"
+	InvitationKey     = "fmi_"
 )
 
 const (

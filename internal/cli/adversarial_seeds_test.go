@@ -154,8 +154,6 @@ func (w *fixture) fillParameters(r *request, op *openapi3.Operation) {
 	}
 }
 
-const validView = `{"name": "Mine", "filter": {"search": "a", "days": 7, "since": "2026-01-01", "status": "new", "tags": ["a"], "answers": [{"field": "nick", "op": "contains", "value": "a"}], "sort": "nick", "columns": ["nick"]}}`
-
 func (w *fixture) validBody(schema string) any {
 	text, ok := map[string]string{"NewForm": everyKindForm, "FormUpdate": everyKindForm, "Submission": fmt.Sprintf(everyAnswer, "once"), "ResponseUpdate": fmt.Sprintf(everyAnswer, "again"),
 		"Notifications": `{"when": "each", "to": ["ana@example.org"]}`, "NewReceipt": `{"active": false, "field": "", "subject": "Hi {{nick}}", "text": "**Thanks**", "answers": true}`,
@@ -195,7 +193,7 @@ func (w *fixture) addForms(r *request, schema *openapi3.Schema) {
 // maxSeedsPerRoute bounds the seeds of one route.
 const maxSeedsPerRoute = 4
 
-var routePattern = regexp.MustCompile(`\{"((?:GET|POST|PUT) /[^"]*)", (anyone|signedIn),`)
+var routePattern = regexp.MustCompile(`\{"((?:GET|POST|PUT) /[^"]*)", (\w+),`)
 
 // addPages adds the valid requests of browsers: every page, and every form on it.
 func (w *fixture) addPages() {
@@ -221,7 +219,7 @@ func (w *fixture) addPages() {
 			w.t.Fatalf("%s %s is linked from a page but has no route", method, address)
 		}
 		delete(missing, pattern)
-		r := &request{name: pattern, method: method, path: strings.Split(u.EscapedPath(), "/"), form: form, as: as, secured: access[pattern] == "signedIn"}
+		r := &request{name: pattern, method: method, path: strings.Split(u.EscapedPath(), "/"), form: form, as: as, secured: access[pattern] != "anyone"}
 		_, path, _ := strings.Cut(pattern, " ")
 		for i, segment := range strings.Split(path, "/") {
 			if strings.HasPrefix(segment, "{") && segment != "{$}" {
@@ -329,6 +327,7 @@ func (w *fixture) addPages() {
 	} {
 		addSeed(extra.method, extra.path, extra.form, w.cleo)
 	}
+	w.addSpaces(addSeed)
 	addSeed("POST", "/confirm", []param{{name: "token", value: "x"}}, w.anonymous)
 	addSeed("POST", "/setup", []param{{name: "token", value: "x"}, {name: "email", value: w.email("new")}, {name: "name", value: "N"}, {name: "password", value: clitest.Password}}, w.anonymous)
 	addSeed("POST", form+"/pictures", nil, w.cleo).body = smallPNG

@@ -31,6 +31,7 @@ type commands struct {
 
 	Serve   serveCommand   `cmd:"" help:"Run the server."`
 	User    userCommands   `cmd:"" help:"Manage users."`
+	Space   spaceCommands  `cmd:"" help:"Manage shared spaces and their members."`
 	App     appCommands    `cmd:"" help:"Manage applications."`
 	Key     keyCommands    `cmd:"" help:"Manage the signing key."`
 	Form    formCommands   `cmd:"" help:"Export and import forms as files."`

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -61,7 +62,7 @@ func TestScripts(t *testing.T) {
 				env.Setenv("ADMIN", admin)
 				return nil
 			},
-			Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor, "submit": submit, "waitlines": waitLines},
+			Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor, "submit": submit, "waitlines": waitLines, "capture": capture},
 		})
 	})
 }
@@ -87,6 +88,16 @@ func submit(ts *testscript.TestScript, neg bool, args []string) {
 	if res.StatusCode != http.StatusCreated {
 		ts.Fatalf("submit: %d", res.StatusCode)
 	}
+}
+
+// capture implements "capture NAME PATTERN", which sets a variable to the first match in the last
+// output.
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	found := regexp.MustCompile(args[1]).FindString(ts.ReadFile("stdout"))
+	if found == "" {
+		ts.Fatalf("%s is not in the output", args[1])
+	}
+	ts.Setenv(args[0], found)
 }
 
 // waitFor implements "waitfor ADDRESS PATH", which waits until the server answers with

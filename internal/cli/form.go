@@ -128,7 +128,8 @@ func findForm(ctx context.Context, s *store.Store, address string) (*store.Publi
 
 type formApply struct {
 	File    string `arg:"" help:"File to read; - for standard input."`
-	Owner   string `required:"" env:"FORMULARY_FORM_OWNER" help:"Email address of the form's owner." placeholder:"EMAIL"`
+	Owner   string `env:"FORMULARY_FORM_OWNER" help:"Email address of the form's owner; with --space, of somebody who may edit forms there." placeholder:"EMAIL"`
+	Space   string `env:"FORMULARY_FORM_SPACE" help:"ID of the space of the form. Default: the owner's own space." placeholder:"ID"`
 	DryRun  bool   `env:"FORMULARY_DRY_RUN" help:"Show what would change without saving."`
 	Publish bool   `env:"FORMULARY_PUBLISH" help:"Publish the form after saving."`
 }
@@ -142,8 +143,8 @@ func (c formApply) Run(ctx context.Context, storage Storage, io streams) error {
 	if err != nil {
 		return describeProblems(err)
 	}
-	return withUser(ctx, storage, c.Owner, func(s *store.Store, p account.User) error {
-		f, before, err := currentForm(ctx, s, p.ID, file.ID)
+	return c.withSpace(ctx, storage, func(s *store.Store, owner string) error {
+		f, before, err := currentForm(ctx, s, owner, file.ID)
 		if err != nil {
 			return err
 		}
@@ -165,24 +166,58 @@ func (c formApply) Run(ctx context.Context, storage Storage, io streams) error {
 		now := time.Now()
 		switch {
 		case f.ID == "":
-			if f, err = s.CreateFormFrom(ctx, p.ID, input, store.IdempotencyKey{}, now); err == nil {
+			if f, err = s.CreateFormFrom(ctx, owner, input, store.IdempotencyKey{}, now); err == nil {
 				fmt.Fprintf(io.out, "Created %s.\n", f.ID)
 			}
 		case len(changes) == 0:
 			fmt.Fprintf(io.out, "%s is up to date.\n", f.ID)
 		default:
-			f, err = s.UpdateForm(ctx, p.ID, store.FormRevision{ID: f.ID, Revision: f.Revision}, func(to *form.FormInput) error { *to = input; return nil }, now)
+			f, err = s.UpdateForm(ctx, owner, store.FormRevision{ID: f.ID, Revision: f.Revision}, func(to *form.FormInput) error { *to = input; return nil }, now)
 			if err == nil {
 				fmt.Fprintf(io.out, "Updated %s.\n", f.ID)
 			}
 		}
 		if err == nil && c.Publish {
-			if f, err = s.Publish(ctx, p.ID, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, now); err == nil {
+			if f, err = s.Publish(ctx, owner, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, now); err == nil {
 				fmt.Fprintf(io.out, "Published version %d.\n", f.Version)
 			}
 		}
 		return describeProblems(err)
 	})
+}
+
+// withSpace opens the store and finds the space of the form.
+func (c formApply) withSpace(ctx context.Context, storage Storage, do func(_ *store.Store, owner string) error) error {
+	switch {
+	case c.Owner == "" && c.Space == "":
+		return errors.New("set the owner or the space of the form with --owner or --space")
+	case c.Space == "":
+		return withUser(ctx, storage, c.Owner, func(s *store.Store, p account.User) error { return do(s, p.ID) })
+	}
+	s, err := storage.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	space, err := findSpace(ctx, s, c.Space)
+	if err != nil {
+		return err
+	}
+	if c.Owner == "" {
+		return do(s, space.Key)
+	}
+	p, err := findUser(ctx, s, c.Owner)
+	if err != nil {
+		return err
+	}
+	access, err := s.Access(ctx, p.ID, space.Key)
+	if errors.Is(err, fault.NotFound) || err == nil && !access.Role.Allows(account.FormsWrite) {
+		return fmt.Errorf("%s may not edit forms in %s", p.Email, c.Space)
+	}
+	if err != nil {
+		return err
+	}
+	return do(s, space.Key)
 }
 
 // currentForm returns the form with its draft, or an empty one if it does not exist.

@@ -20,6 +20,7 @@ type Changes struct {
 	service *Service
 	owner   string
 	formID  string
+	only    string
 	watch   *watch
 	release func()
 
@@ -28,14 +29,15 @@ type Changes struct {
 	activity   store.ResponseActivity
 }
 
-// Changes starts a stream for one form, or for all forms of the owner if formID is empty.
+// Changes starts a stream for one form or, if formID is empty, for all forms of the owner that only
+// selects, see store.FormFilter.
 // holder is who reads, such as the ID of a session.
-func (s *Service) Changes(ctx context.Context, owner, holder, formID string) (*Changes, error) {
+func (s *Service) Changes(ctx context.Context, owner, holder, formID, only string) (*Changes, error) {
 	release, err := s.acquire(owner, holder)
 	if err != nil {
 		return nil, err
 	}
-	c := &Changes{service: s, owner: owner, formID: formID, release: release}
+	c := &Changes{service: s, owner: owner, formID: formID, only: only, release: release}
 	if err := c.read(ctx); err != nil {
 		release()
 		return nil, err
@@ -68,7 +70,7 @@ func (c *Changes) Next(ctx context.Context) ([][]byte, error) {
 func (c *Changes) read(ctx context.Context) (err error) {
 	c.generation, _ = c.service.Store.EventGeneration(c.owner)
 	c.readAt = time.Now()
-	c.activity, err = c.service.Store.ResponseActivity(ctx, c.owner, c.formID)
+	c.activity, err = c.service.Store.ResponseActivity(ctx, c.owner, c.formID, c.only)
 	return err
 }
 

@@ -167,7 +167,7 @@ func TestChanges(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, w *fixture) {
 		ctx := t.Context()
 		for _, formID := range []string{w.form.ID, ""} {
-			c, err := w.live.Changes(ctx, w.form.Owner, "session", formID)
+			c, err := w.live.Changes(ctx, w.form.Owner, "session", formID, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -194,7 +194,7 @@ func TestChanges(t *testing.T) {
 			}
 			c.Close()
 		}
-		if _, err := w.live.Changes(ctx, w.form.Owner, "session", "frm_x"); err == nil {
+		if _, err := w.live.Changes(ctx, w.form.Owner, "session", "frm_x", ""); err == nil {
 			t.Error("an unknown form has a stream")
 		}
 	})

@@ -57,6 +57,7 @@ var kinds = map[string]func() Kind{
 	NewGrant{}.Name():         func() Kind { return &NewGrant{} },
 	NewToken{}.Name():         func() Kind { return &NewToken{} },
 	StorageFull{}.Name():      func() Kind { return &StorageFull{} },
+	Invitation{}.Name():       func() Kind { return &Invitation{} },
 	Retention{}.Name():        func() Kind { return &Retention{} },
 }
 

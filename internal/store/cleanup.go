@@ -28,6 +28,7 @@ var cleanupSQL = []struct {
 }{
 	{`DELETE FROM ticket WHERE (account_id, id) IN (SELECT account_id, id FROM ticket WHERE expires_at < $1` + byID, time.Hour},
 	{`DELETE FROM link WHERE (account_id, id) IN (SELECT account_id, id FROM link WHERE expires_at < $1` + byID, time.Hour},
+	{`DELETE FROM invitation WHERE (account_id, id) IN (SELECT account_id, id FROM invitation WHERE expires_at < $1` + byID, InvitationTTL},
 	{`DELETE FROM code WHERE (account_id, id) IN (SELECT account_id, id FROM code WHERE expires_at < $1` + byID, spentRetention},
 	{`DELETE FROM access_token WHERE (account_id, id) IN (SELECT account_id, id FROM access_token WHERE expires_at < $1` + byID, expiredTokenRetention},
 	{`DELETE FROM personal_token WHERE (account_id, id) IN (SELECT account_id, id FROM personal_token WHERE expires_at < $1` + byID, spentRetention},

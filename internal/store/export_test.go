@@ -49,6 +49,11 @@ func (s *Store) DeleteAccountOnly(ctx context.Context, owner string, now time.Ti
 	return s.deleteAccount(ctx, owner, now)
 }
 
+// AddOwnerMail puts a mail to the owners of a space into the queue.
+func (s *Store) AddOwnerMail(ctx context.Context, space string, m Mail) error {
+	return s.db.Write(ctx, func(t db.Tx) error { return addOwnerMail(t, space, m, time.Now()) })
+}
+
 // Listen starts listening for changes of other nodes.
 func (s *Store) Listen() { s.db.Generation("") }
 

@@ -20,8 +20,9 @@ type Folder struct {
 const maxFolders = 200
 
 const (
-	foldersSQL = `SELECT folder, COUNT(*) FROM form WHERE account_id = $1 AND folder <> ''
-		GROUP BY folder ORDER BY folder LIMIT $2`
+	foldersSQL      = `SELECT folder, COUNT(*) FROM form WHERE account_id = $1` + groupFoldersSQL
+	someFoldersSQL  = `SELECT folder, COUNT(*) FROM `
+	groupFoldersSQL = ` AND folder <> '' GROUP BY folder ORDER BY folder LIMIT $2`
 	setFolderSQL    = `UPDATE form SET folder = $3 WHERE account_id = $1 AND id = $2`
 	renameFolderSQL = `UPDATE form SET folder = $3 WHERE account_id = $1 AND folder = $2 AND folder <> ''`
 
@@ -30,16 +31,20 @@ const (
 		FROM form_draft WHERE account_id = $1 AND form_id = $2`
 )
 
-// Folders lists the folders of the owner by name.
-func (s *Store) Folders(ctx context.Context, owner string) (_ []Folder, err error) {
+// Folders lists the folders of the owner by name, with the forms that only selects, see FormFilter.
+func (s *Store) Folders(ctx context.Context, owner, only string) (_ []Folder, err error) {
 	defer wrap(&err, "list folders")
 	var list []Folder
-	err = s.db.Query(ctx, foldersSQL, func(r db.Row) error {
+	sql, args := foldersSQL, []any{owner, maxFolders}
+	if only != "" {
+		sql, args = someFoldersSQL+s.db.EachText("$3")+isPartSQL+groupFoldersSQL, append(args, only)
+	}
+	err = s.db.Query(ctx, sql, func(r db.Row) error {
 		var f Folder
 		err := r.Scan(&f.Name, &f.Forms)
 		list = append(list, f)
 		return err
-	}, owner, maxFolders)
+	}, args...)
 	return list, err
 }
 

@@ -21,7 +21,7 @@ const MaxRecipients = 20
 // FormRecipient is an address that is to be notified of a form's responses.
 type FormRecipient struct {
 	Email          string
-	Own            bool // the confirmed address of the owner, which needs no other confirmation
+	Own            bool // the confirmed address of the owner or of a member of the space, which needs no other confirmation
 	CreatedAt      time.Time
 	ConfirmedAt    time.Time // zero: not yet
 	UnsubscribedAt time.Time // zero: never
@@ -36,7 +36,8 @@ func (r FormRecipient) Receives() bool {
 
 const (
 	recipientsSQL = `SELECT r.email, r.token, r.created_at, r.confirmed_at, r.unsubscribed_at, COALESCE(a.email_verified_at, 0) > 0, COALESCE(s.reason, '')
-		FROM form_recipient r LEFT JOIN account a ON a.id = r.account_id AND a.email_key = r.email_key
+		FROM form_recipient r LEFT JOIN account a ON a.email_key = r.email_key
+			AND (a.id = r.account_id OR EXISTS (SELECT 1 FROM space_member m WHERE m.account_id = r.account_id AND m.person_id = a.id))
 		LEFT JOIN mail_suppression s ON s.account_id = r.account_id AND s.recipient_key = r.email_key
 		WHERE r.account_id = $1 AND r.form_id = $2 ORDER BY r.created_at, r.email_key`
 	insertRecipientSQL = `INSERT INTO form_recipient (account_id, form_id, email_key, email, token, created_at) VALUES ($1, $2, $3, $4, $5, $6)`

@@ -122,6 +122,23 @@ func (s *Store) EndShare(ctx context.Context, owner, formID, person string, now 
 	})
 }
 
+// EndShares stops sharing all forms of a space with a person who is no member of it.
+func (s *Store) EndShares(ctx context.Context, owner, person string, now time.Time) (err error) {
+	defer wrap(&err, "end shares with person")
+	return s.writeMembers(ctx, owner, person, func(t db.Tx) error {
+		if err := checkAffected(t.Exec(holdAccountSQL, owner)); err != nil {
+			return err
+		}
+		var role string
+		if err := queryOne(t.Query, memberRoleSQL, []any{owner, person}, &role); err == nil {
+			return fault.NotFound
+		} else if !isMissing(err) {
+			return err
+		}
+		return endMembership(t, owner, person, now)
+	})
+}
+
 func endSharedForm(t db.Tx, owner, formID, person string, now time.Time) error {
 	if _, err := t.Exec(dropSharedFormSQL, person, owner, formID); err != nil {
 		return err

@@ -170,6 +170,7 @@ func searchKey(h form.Header) string { return form.SearchKey(h.Title + "\n" + h.
 // ofFormSQL deletes the rows that belong to a form.
 var ofFormSQL = []string{
 	formTrashSQL,
+	dropFormInvitationsSQL,
 	`DELETE FROM form_draft WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM form_version WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM response WHERE account_id = $1 AND form_id = $2`,

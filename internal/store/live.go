@@ -41,6 +41,8 @@ func (s *Store) UserGeneration(person string) Generation {
 const (
 	formResponsesSQL = `SELECT response_count, response_tick FROM form WHERE account_id = $1 AND id = $2`
 	allResponsesSQL  = `SELECT CAST(COALESCE(SUM(response_count), 0) AS BIGINT), COALESCE(MAX(response_tick), 0) FROM form WHERE account_id = $1`
+	someResponsesSQL = `SELECT CAST(COALESCE(SUM(response_count), 0) AS BIGINT), COALESCE(MAX(response_tick), 0) FROM `
+	isPartSQL        = ` CROSS JOIN form WHERE account_id = $1 AND id = part.value`
 )
 
 // ResponseActivity differs once responses were stored, deleted or restored.
@@ -49,10 +51,13 @@ type ResponseActivity struct {
 	tick  int64 // of the last one
 }
 
-// ResponseActivity reads the activity of one form, or of all forms of the owner if formID
-// is empty.
-func (s *Store) ResponseActivity(ctx context.Context, owner, formID string) (a ResponseActivity, err error) {
+// ResponseActivity reads the activity of one form or, if formID is empty, of the forms of the
+// owner that only selects, see FormFilter.
+func (s *Store) ResponseActivity(ctx context.Context, owner, formID, only string) (a ResponseActivity, err error) {
 	defer wrap(&err, "read activity")
+	if formID == "" && only != "" {
+		return a, queryOne(s.query(ctx), someResponsesSQL+s.db.EachText("$2")+isPartSQL, []any{owner, only}, &a.Count, &a.tick)
+	}
 	if formID == "" {
 		return a, queryOne(s.query(ctx), allResponsesSQL, []any{owner}, &a.Count, &a.tick)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"formulary/internal/account"
 	"formulary/internal/db"
 	"formulary/internal/id"
 )
@@ -24,14 +25,31 @@ func encodeNotice(notice any) (string, error) {
 	return string(text), err
 }
 
-// addOwnerMail puts a mail to the owner into the queue, if the address is confirmed.
-func addOwnerMail(t db.Tx, owner string, m Mail, now time.Time) error {
-	user, err := queryUser(t.Query, userSQL, owner)
-	if err != nil || user.EmailVerifiedAt.IsZero() || user.Disabled {
-		return replaceNotFound(err, nil)
+// A space is that of a person, or has members who are its owners.
+const (
+	mailedUserSQL = `SELECT email, language FROM account
+		WHERE id = $1 AND email_verified_at > 0 AND disabled_at = 0 AND role <> '` + account.RoleSpace + `'`
+	mailedOwnersSQL = `SELECT a.email, a.language FROM space_member m JOIN account a ON a.id = m.person_id
+		WHERE m.account_id = $1 AND m.role = 'owner' AND a.email_verified_at > 0 AND a.disabled_at = 0 ORDER BY m.person_id`
+)
+
+// addOwnerMail puts a mail to the owners of a space into the queue, if their address is confirmed.
+func addOwnerMail(t db.Tx, space string, m Mail, now time.Time) error {
+	var list []Mail
+	for _, sql := range []string{mailedUserSQL, mailedOwnersSQL} {
+		if err := t.Query(sql, func(r db.Row) error {
+			err := r.Scan(&m.Recipient, &m.Language)
+			m.ID, m.CreatedAt = id.New(id.Mail, now), now
+			list = append(list, m)
+			return err
+		}, space); err != nil {
+			return err
+		}
 	}
-	m.ID, m.Recipient, m.Language, m.CreatedAt = id.New(id.Mail, now), user.Email, user.Language, now
-	return addMails(t, owner, m)
+	if len(list) == 0 {
+		return nil
+	}
+	return addMails(t, space, list...)
 }
 
 // StorageFull says how much an account has stored, for people.

@@ -37,15 +37,21 @@ const (
 	dropMemberSQL     = `DELETE FROM space_member WHERE account_id = $1 AND person_id = $2`
 	dropMembershipSQL = `DELETE FROM membership WHERE account_id = $1 AND space_id = $2`
 
-	endSpaceGrantsSQL  = `UPDATE consent SET ended_at = $3 WHERE account_id = $1 AND space_id = $2 AND ended_at <= 0`
-	pausePersonsSQL    = `UPDATE webhook SET status = 'paused', updated_at = $3 WHERE account_id = $1 AND person_id = $2 AND status = 'active'`
-	dropLayoutsSQL     = `DELETE FROM response_layout WHERE account_id = $1 AND user_id = $2`
-	ownMembershipsSQL  = `SELECT space_id, role FROM membership WHERE account_id = $1`
-	membersOfSQL       = `SELECT person_id FROM space_member WHERE account_id = $1`
-	guestsOfSQL        = `SELECT DISTINCT person_id FROM form_share WHERE account_id = $1`
+	endSpaceGrantsSQL = `UPDATE consent SET ended_at = $3 WHERE account_id = $1 AND space_id = $2 AND ended_at <= 0`
+	pausePersonsSQL   = `UPDATE webhook SET status = 'paused', updated_at = $3 WHERE account_id = $1 AND person_id = $2 AND status = 'active'`
+	dropLayoutsSQL    = `DELETE FROM response_layout WHERE account_id = $1 AND user_id = $2`
+	ownMembershipsSQL = `SELECT space_id, role FROM membership WHERE account_id = $1`
+	membersOfSQL      = `SELECT person_id FROM space_member WHERE account_id = $1`
+	guestsOfSQL       = `SELECT DISTINCT person_id FROM form_share WHERE account_id = $1`
+	someGuestsSQL     = `SELECT DISTINCT person_id FROM form_share WHERE account_id = $1 LIMIT $2`
+	someMembersSQL    = `SELECT person_id FROM space_member WHERE account_id = $1
+		AND person_id <> (SELECT MIN(person_id) FROM space_member WHERE account_id = $1 AND role = 'owner') LIMIT $2`
 	lastOwnedSpacesSQL = `SELECT a.id, a.name FROM membership m JOIN account a ON a.id = m.space_id
 		WHERE m.account_id = $1 AND m.role = 'owner' ORDER BY a.name, a.id`
 )
+
+// memberBatch is how many members one transaction removes.
+const memberBatch = 50
 
 // writeMembers runs a transaction on a space and a person in it. Membership is stored with both,
 // which makes it the one exception from the rule that a transaction is of one account.
@@ -96,7 +102,9 @@ func setMember(t db.Tx, space, person string, role account.Role, now time.Time) 
 	case err == nil && before == string(role):
 		return nil
 	case err == nil && before == string(account.Owner):
-		err = checkOtherOwner(t, space)
+		if err = checkOtherOwner(t, space); err == nil {
+			_, err = t.Exec(dropInvitationsBySQL, space, person)
+		}
 	case isMissing(err):
 		err = addMember(t, space, person, role)
 	}
@@ -191,7 +199,7 @@ func (s *Store) RemoveMember(ctx context.Context, space, person string, now time
 
 // endMembership removes everything that a person has in a space.
 func endMembership(t db.Tx, space, person string, now time.Time) error {
-	for _, sql := range []string{dropMemberSQL, dropLayoutsSQL} {
+	for _, sql := range []string{dropMemberSQL, dropLayoutsSQL, dropInvitationsBySQL} {
 		if _, err := t.Exec(sql, space, person); err != nil {
 			return err
 		}
@@ -243,6 +251,45 @@ func leaveAllSpaces(t db.Tx, person string, now time.Time) (spaces []string, err
 		}
 	}
 	return spaces, nil
+}
+
+// dismissMembers removes the guests and the members of a space that is being deleted, except one
+// owner, who can complete the deletion if it is interrupted. It does so in batches, so that no
+// other writer waits long.
+func (s *Store) dismissMembers(ctx context.Context, space string, now time.Time) error {
+	for _, sql := range []string{someGuestsSQL, someMembersSQL} {
+		for n := memberBatch; n == memberBatch; {
+			var people []string
+			err := s.write(ctx, space, func(t db.Tx) error {
+				people = nil
+				if err := holdSpace(t, space); err != nil {
+					return err
+				}
+				if err := t.Query(sql, func(r db.Row) error {
+					var person string
+					err := r.Scan(&person)
+					people = append(people, person)
+					return err
+				}, space, memberBatch); err != nil {
+					return err
+				}
+				for _, person := range people {
+					if err := endMembership(t, space, person, now); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			for _, person := range people {
+				s.db.Invalidate(person)
+			}
+			n = len(people)
+		}
+	}
+	return nil
 }
 
 // dismissAll removes all members and guests of an account that is being deleted, and returns them.

@@ -181,6 +181,9 @@ func (s *Store) DeleteSpace(ctx context.Context, key string, now time.Time) (com
 	if !space.Shared {
 		return false, fault.NotFound
 	}
+	if err := s.dismissMembers(ctx, key, now); err != nil {
+		return false, err
+	}
 	return s.DeleteUser(ctx, key, now)
 }
 

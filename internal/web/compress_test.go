@@ -99,7 +99,7 @@ func TestSecretsAreNotCompressed(t *testing.T) {
 			t.Error("the consent page has no consent request")
 		}
 		for _, path := range []string{
-			"/", "/?search=x", "/account", "/applications", "/applications/new", "/applications/" + app.ID, "/connections", "/tokens", "/docs/api", "/docs/api/listForms",
+			"/", "/?search=x", "/account", "/applications", "/applications/new", "/applications/" + app.ID, "/connections", "/tokens", "/spaces", "/docs/api", "/docs/api/listForms",
 			"/forms/" + form + "/build", "/forms/" + form + "/design", "/forms/" + form + "/share", "/forms/" + form + "/responses", "/forms/" + form + "/summary", "/forms/" + form + "/preview",
 			"/mails", "/forms/" + form + "/connect/notify", "/forms/" + form + "/connect/notify/preview", "/forms/" + form + "/connect/receipt/preview",
 		} {
@@ -113,6 +113,11 @@ func TestSecretsAreNotCompressed(t *testing.T) {
 		}
 		if made := check(signedIn, "POST", "/tokens", url.Values{"name": {"Script"}, "scope": {"forms:read"}, "current": {clitest.Password}}, 200); !strings.Contains(made, "fmp_") {
 			t.Error("the new token is not shown")
+		}
+		space := spaceAddress.FindString(func() string { res, _ := signedIn.do("POST", "/spaces", url.Values{"name": {"Team"}}); return res.Header.Get("Location") }())
+		check(signedIn, "GET", space, nil, 200)
+		if made := check(signedIn, "POST", space+"/invitations", url.Values{"role": {"viewer"}, "link": {"1"}}, 200); !strings.Contains(made, "fmi_") {
+			t.Error("the link is not shown")
 		}
 		// Pages of a form that contain answers.
 		check(stranger, "GET", "/f/"+form+"?name=Ada", nil, 200)

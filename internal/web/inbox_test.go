@@ -86,7 +86,7 @@ func (s *people) one(address, subject string) message {
 	return list[0]
 }
 
-var mailedLink = regexp.MustCompile(`/(?:reset|confirm)\?token=fml_[A-Za-z0-9_-]+`)
+var mailedLink = regexp.MustCompile(`/(?:reset|confirm|invitation)\?token=fm[il]_[A-Za-z0-9_-]+`)
 
 // link returns the link in a mail, which its text and its HTML have.
 func (m message) link(t *testing.T) string {

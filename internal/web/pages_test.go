@@ -13,7 +13,7 @@ func TestPages(t *testing.T) {
 		s.AddUser(ada)
 		b := s.Browser()
 		b.SignIn(ada)
-		for _, path := range []string{"/", "/account", "/applications", "/applications/new", "/connections", "/mails", "/docs/api", "/docs/api/listForms", "/docs/api/callback", "/nonsense", "/?page=9999", "/?page=x"} {
+		for _, path := range []string{"/", "/account", "/applications", "/applications/new", "/connections", "/spaces", "/mails", "/docs/api", "/docs/api/listForms", "/docs/api/callback", "/nonsense", "/?page=9999", "/?page=x"} {
 			p := b.Get(path)
 			want := 200
 			if path == "/nonsense" {
@@ -43,6 +43,7 @@ func TestPages(t *testing.T) {
 				t.Errorf("%s weighs %d bytes", path, len(p.Text))
 			}
 		}
+		status(t, "an invitation", s.Browser().Get("/invitation?token=x"), 400)
 		away := s.Browser().Get("/")
 		status(t, "a stranger", away, 303)
 		if away.Header.Get("Referrer-Policy") != "no-referrer" {

@@ -21,6 +21,8 @@ var (
 	readResponses  = access{signedIn: true, needs: account.ResponsesRead}
 	writeResponses = access{signedIn: true, needs: account.ResponsesWrite}
 	readWebhooks   = access{signedIn: true, needs: account.WebhooksRead}
+	readSpace      = access{signedIn: true, needs: account.SpaceRead}
+	manageSpace    = access{signedIn: true, needs: account.SpaceManage, whole: true}
 	writeWebhooks  = access{signedIn: true, needs: account.WebhooksWrite}
 )
 
@@ -119,6 +121,27 @@ func (web *Handler) routes() []route {
 		{"GET /forms/{id}/files/{file}/thumbnail", readResponses, noBody, web.workspace.ShowThumbnail},
 		{"POST /forms/{id}/pictures", writeForms, noBody, web.workspace.AddPicture},
 		{"GET /forms/{id}/summary", readResponses, noBody, web.workspace.ShowSummary},
+
+		{"POST /forms/{id}/people", manageSpace, maxPost, web.workspace.ShareForm},
+		{"POST /forms/{id}/people/{person}", manageSpace, maxPost, web.workspace.ChangeShare},
+		{"POST /forms/{id}/people/{person}/remove", manageSpace, maxPost, web.workspace.EndShare},
+		{"POST /forms/{id}/invitations/{invitation}/again", manageSpace, maxPost, web.workspace.InviteToFormAgain},
+		{"POST /forms/{id}/invitations/{invitation}/withdraw", manageSpace, maxPost, web.workspace.WithdrawFromForm},
+
+		{"GET /spaces", signedIn, noBody, web.workspace.ListSpaces},
+		{"POST /spaces", signedIn, maxPost, web.workspace.CreateSpace},
+		{"GET /spaces/{space}", readSpace, noBody, web.workspace.ShowSpace},
+		{"POST /spaces/{space}", manageSpace, maxPost, web.workspace.RenameSpace},
+		{"POST /spaces/{space}/switch", readForms, maxPost, web.workspace.SwitchSpace},
+		{"POST /spaces/{space}/leave", readForms, maxPost, web.workspace.LeaveSpace},
+		{"POST /spaces/{space}/delete", manageSpace, maxPost, web.workspace.DeleteSpace},
+		{"POST /spaces/{space}/members/{person}", manageSpace, maxPost, web.workspace.ChangeMember},
+		{"POST /spaces/{space}/members/{person}/remove", manageSpace, maxPost, web.workspace.RemoveMember},
+		{"POST /spaces/{space}/invitations", manageSpace, maxPost, web.workspace.InviteMember},
+		{"POST /spaces/{space}/invitations/{invitation}/again", manageSpace, maxPost, web.workspace.InviteAgain},
+		{"POST /spaces/{space}/invitations/{invitation}/withdraw", manageSpace, maxPost, web.workspace.WithdrawInvitation},
+		{"GET /invitation", anyone, noBody, page.InAllLanguages(web.identity.ShowInvitation)},
+		{"POST /invitation", anyone, maxPost, page.InAllLanguages(web.identity.AcceptInvitation)},
 
 		{"GET /signin", anyone, noBody, page.InAllLanguages(web.identity.ShowSignIn)},
 		{"POST /signin", anyone, maxPost, page.InAllLanguages(web.identity.SignIn)},

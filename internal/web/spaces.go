@@ -2,7 +2,7 @@ package web
 
 import (
 	"errors"
-	"net/http"
+	"strings"
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
@@ -10,23 +10,33 @@ import (
 )
 
 // enterSpace decides whose data the page shows, and whether the user may do what the route is for.
-// A page of a form is in the space of the form; others are in the space that the user has chosen.
+// A page of a form is in the space of the form, and one of a space in that; others are in the space that the user has chosen.
 func (web *Handler) enterSpace(req *page.Request, asked access) error {
 	if asked.needs == "" {
 		return nil
 	}
 	req.Access = account.OwnSpace(req.User.ID)
 	formID := req.FormID()
-	if req.Session.InOtherSpaces {
-		var err error
-		if req.Access, err = web.accessTo(req, formID); err != nil {
-			return err
-		}
-	}
-	if err := req.Access.Check(asked.needs, formID); err != nil || !asked.whole {
+	space, err := req.PathSpace()
+	if err != nil {
 		return err
 	}
-	return req.Access.Check(asked.needs, "")
+	switch {
+	case space != "":
+		req.Access, err = web.sessions.Store.Access(req.Context(), req.User.ID, space)
+	case req.Session.InOtherSpaces:
+		req.Access, err = web.accessTo(req, formID)
+	}
+	if err != nil {
+		return err
+	}
+	if err := req.Access.Check(asked.needs, formID); err != nil {
+		return err
+	}
+	if asked.whole {
+		return req.Access.Check(asked.needs, "")
+	}
+	return nil
 }
 
 // accessTo returns the access of a user who can use several spaces.
@@ -35,26 +45,28 @@ func (web *Handler) accessTo(req *page.Request, formID string) (account.Access, 
 	if formID != "" {
 		space, err := store.SpaceOfForm(req.Context(), formID)
 		if err == nil {
-			return store.Access(req.Context(), person, space)
+			access, err := store.Access(req.Context(), person, space)
+			if err == nil {
+				web.follow(req, space)
+			}
+			return access, err
 		}
 		if !errors.Is(err, fault.NotFound) {
 			return account.Access{}, err
 		}
 		// The form was deleted, and can be restored in the space that the user has chosen.
 	}
-	access, err := store.Access(req.Context(), person, chosenSpace(req.Request))
+	access, err := store.Access(req.Context(), person, req.ChosenSpace())
 	if errors.Is(err, fault.NotFound) { // they have left it since
 		return account.OwnSpace(person), nil
 	}
 	return access, err
 }
 
-// chosenSpace returns the space that the user has switched to; empty: their own.
-func chosenSpace(r *http.Request) string {
-	cookie, err := r.Cookie(page.SpaceCookie)
-	if err != nil {
-		return ""
+// follow switches to the space of a form that the user opens, so that the list of forms is the one
+// that the form is in.
+func (web *Handler) follow(req *page.Request, space string) {
+	if chosen := req.ChosenSpace(); strings.HasPrefix(req.URL.Path, "/forms/") && space != chosen && (space != req.User.ID || chosen != "") {
+		web.sessions.ChooseSpace(req, space)
 	}
-	space, _ := account.ParseSpaceID(cookie.Value)
-	return space
 }

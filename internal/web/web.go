@@ -86,7 +86,7 @@ type Handler struct {
 
 // New creates all pages and connects them to their routes.
 func New(c Config) (*Handler, error) {
-	site, err := page.New(page.Config{BaseURL: c.BaseURL, Log: c.Log, KeepsMails: !c.Mails.IsOn()})
+	site, err := page.New(page.Config{BaseURL: c.BaseURL, Log: c.Log, KeepsMails: !c.Mails.IsOn(), Spaces: c.Store.SpaceMenu})
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,9 @@ func New(c Config) (*Handler, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if web.workspace, err = workspace.New(workspace.Config{Site: site, Store: c.Store, Files: c.Files, Webhooks: c.Webhooks, Mails: c.Mails, Now: c.Now, Sessions: web.sessions, Streams: c.Live, ShowPreview: web.public.Preview, ShowEdit: web.public.EditResponse}); err != nil {
+	if web.workspace, err = workspace.New(workspace.Config{Site: site, Store: c.Store, Files: c.Files, Webhooks: c.Webhooks, Mails: c.Mails, Now: c.Now, Sessions: web.sessions, Streams: c.Live, ShowPreview: web.public.Preview, ShowEdit: web.public.EditResponse,
+		Address: c.Address, MailsByNetwork: c.MailsByNetwork, MailsByRecipient: c.MailsByRecipient,
+	}); err != nil {
 		return nil, err
 	}
 	if web.identity, err = identity.New(identity.Config{

@@ -53,8 +53,8 @@ func (l texts) addVisitorPages(t *testing.T) {
 	for _, name := range []string{"layout", "error"} {
 		l.addTemplates(t, "templates/"+name+".html", "T", "TRich")
 	}
-	l.addGo(t, "error.go", goTexts{fields: []string{"Heading"}})
-	for _, name := range []string{"confirm", "forgot", "reset", "signin"} {
+	l.addGo(t, "error.go", goTexts{calls: map[string]int{"TranslateFor": 1}, fields: []string{"Heading"}})
+	for _, name := range []string{"confirm", "forgot", "invitation", "reset", "signin"} {
 		l.addTemplates(t, "../identity/templates/"+name+".html", "T", "TRich")
 		l.addGo(t, "../identity/"+name+".go", goTexts{calls: messages, fields: []string{"TitleKey", "NoticeKey"}})
 	}
@@ -74,7 +74,7 @@ func workspaceTexts(t *testing.T) texts {
 	list.addScripts(t, "static/builder*.js")
 	list.addScripts(t, "static/vdom.js")
 	tables := map[string][]string{
-		"identity": {"accountNotices", "englishNames", "applicationNotices", "recipientStates"}, "workspace": {"connectNotices", "deliveryFilters", "eventDescriptions", "homeNotices", "responsesNotices", "operatorTexts", "momentTexts", "listTexts", "dayTexts", "responseNotices", "statusLabels", "shareNotices", "webhookNotices", "frequencyLabels", "notifyNotices", "designNotices", "designLabels", "embedLabels", "changeLabels", "settingLabels"}, "reference": {"errorMeanings"},
+		"identity": {"accountNotices", "englishNames", "applicationNotices", "recipientStates"}, "workspace": {"connectNotices", "deliveryFilters", "eventDescriptions", "homeNotices", "responsesNotices", "operatorTexts", "momentTexts", "listTexts", "dayTexts", "responseNotices", "statusLabels", "shareNotices", "webhookNotices", "frequencyLabels", "notifyNotices", "designNotices", "designLabels", "embedLabels", "changeLabels", "settingLabels", "spacesNotices", "spaceNotices", "invitationNotices", "peopleNotices"}, "page": {"roleNames"}, "reference": {"errorMeanings"},
 	}
 	for _, folder := range webPackages(t) {
 		if files := "../" + folder + "/templates/*.html"; folder != "." {

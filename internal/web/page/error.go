@@ -54,6 +54,10 @@ func (s *Site) Fail(req *Request, err error) {
 	default:
 		p.Heading = "This request can’t be completed"
 	}
+	if e.Code == fault.MissingRole {
+		p.Heading = "Your role doesn’t allow this"
+		p.Message = s.TranslateFor(req, "Ask an owner of the space to do this, or to give you another role.")
+	}
 	p.TitleKey = p.Heading
 	if err := s.own.Render(req, e.Code.Status(), "error", &p); err != nil {
 		s.Log.Error("could not render error page", "error", err, "request_id", id)

@@ -6,6 +6,7 @@ import (
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/locale"
+	"formulary/internal/store"
 	"formulary/internal/theme"
 )
 
@@ -20,15 +21,17 @@ type Layout struct {
 	Problems  Problems
 
 	User    *account.User // set by Render
-	Section string        // of the menu: forms, applications, connections, api, mails, account
-	Mails   bool          // the menu has a link to mails that were not sent; set by Render
-	Tour    bool          // the page explains the next step to somebody who is new; set by Render
-	Narrow  bool          // one short form, as for signing in
-	Bar     bool          // the page has a bar of its own: the template bar
-	Script  string        // static file of one more script
-	Style   string        // static file of one more style sheet
-	Media   bool          // the page plays recordings or films
-	Assets  []string      // static files of parts of the page, loaded before Script
+	Section string        // of the menu: forms, spaces, applications, connections, api, mails, account
+	// Spaces is what the user can switch between, set by Render; nil: they have only their own.
+	Spaces *store.SpaceMenu
+	Mails  bool     // the menu has a link to mails that were not sent; set by Render
+	Tour   bool     // the page explains the next step to somebody who is new; set by Render
+	Narrow bool     // one short form, as for signing in
+	Bar    bool     // the page has a bar of its own: the template bar
+	Script string   // static file of one more script
+	Style  string   // static file of one more style sheet
+	Media  bool     // the page plays recordings or films
+	Assets []string // static files of parts of the page, loaded before Script
 
 	Public   bool   // a form for respondents: no menu
 	Look     Look   // of a public form
@@ -44,6 +47,8 @@ type Layout struct {
 	catalog  locale.Catalog // of the viewer's language
 	language string         // of the viewer
 	zone     string         // time zone of the viewer
+	access   account.Access // of the user to the space that the page is in
+	formID   string         // that the page is about
 }
 
 // ShareCard is what search engines, sites and messengers show of a page beside its title.

@@ -5,10 +5,12 @@
 package page
 
 import (
+	"context"
 	"html/template"
 	"log/slog"
 
 	"formulary/internal/locale"
+	"formulary/internal/store"
 )
 
 // Config is what a Site needs.
@@ -17,6 +19,8 @@ type Config struct {
 	Log     *slog.Logger
 	// KeepsMails says that there is no mail server: administrators find mails on a page.
 	KeepsMails bool
+	// Spaces returns what a person can switch between.
+	Spaces func(ctx context.Context, person, current string) (store.SpaceMenu, error)
 }
 
 // Site renders pages and errors, and serves static files. All groups of pages share one.

@@ -48,6 +48,7 @@ func (t Templates) prepare(req *Request, l *Layout) {
 	t.site.SetLanguage(req, l)
 	if req.User != nil {
 		l.zone = req.User.TimeZone
+		t.enterSpace(req, l)
 		l.Mails = t.site.KeepsMails && req.User.Role == account.RoleAdmin
 		if c, err := req.Cookie(TourCookie); err == nil {
 			l.Tour = c.Value == "1"

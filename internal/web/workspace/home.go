@@ -4,9 +4,11 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
+	"formulary/internal/account"
 	"formulary/internal/chart"
 	"formulary/internal/form"
 	"formulary/internal/store"
@@ -50,6 +52,7 @@ var homeSorts = map[string]store.FormSort{"": store.NewestFirst, "changed": "-up
 
 var homeNotices = map[string]string{
 	"restored": "Form restored.",
+	"joined":   "You joined the space.",
 }
 
 // Home lists the forms.
@@ -79,8 +82,9 @@ func (pages *Pages) Home(req *page.Request) error {
 			return err
 		}
 	}
+	only := req.Access.FormList
 	limits := store.Page{Limit: formsPerPage, Offset: (number - 1) * formsPerPage}
-	forms, total, err := pages.Store.Forms(req.Context(), req.Owner(), store.FormFilter{Status: p.Status, Search: p.Search, Folder: p.Folder}, sort, limits)
+	forms, total, err := pages.Store.Forms(req.Context(), req.Owner(), store.FormFilter{Status: p.Status, Search: p.Search, Folder: p.Folder, Only: only}, sort, limits)
 	if err != nil {
 		return err
 	}
@@ -95,16 +99,25 @@ func (pages *Pages) Home(req *page.Request) error {
 		p.Next = p.link(number + 1)
 	}
 	p.NoticeKey = homeNotices[query.Get("done")]
-	if p.Folders, err = pages.Store.Folders(req.Context(), req.Owner()); err != nil {
+	if p.Folders, err = pages.Store.Folders(req.Context(), req.Owner(), only); err != nil {
 		return err
 	}
-	if p.Deleted, err = pages.Store.DeletedForms(req.Context(), req.Owner()); err != nil {
+	if p.Deleted, err = pages.deletedForms(req); err != nil {
 		return err
 	}
 	if len(p.Forms) == 0 && !p.Filtered {
 		pages.offerMoods(p)
 	}
 	return pages.templates.Render(req, http.StatusOK, "home", p)
+}
+
+// deletedForms lists the forms that the user can restore.
+func (pages *Pages) deletedForms(req *page.Request) ([]store.Deleted, error) {
+	if req.Access.Check(account.FormsWrite, "") != nil && req.Access.Forms == nil {
+		return nil, nil
+	}
+	all, err := pages.Store.DeletedForms(req.Context(), req.Owner())
+	return slices.DeleteFunc(all, func(f store.Deleted) bool { return req.Access.Check(account.FormsWrite, f.ID) != nil }), err
 }
 
 // offerMoods shows the moods for the first form.

@@ -8,6 +8,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
+	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
 
@@ -24,7 +25,8 @@ func liveAddress(formID string, count int64) string {
 // Live tells a page that there are new responses, to one form or to any.
 func (pages *Pages) Live(req *page.Request) error {
 	query := req.URL.Query()
-	changes, err := pages.Streams.Changes(req.Context(), req.Owner(), req.Session.ID, searchText(query.Get("form")))
+	only := req.Access.FormList
+	changes, err := pages.Streams.Changes(req.Context(), req.Owner(), req.Session.ID, searchText(query.Get("form")), only)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ type notifyPage struct {
 	Receipt     store.Receipt
 	Questions   []*form.Field // for an email address
 	Insertable  []*form.Field // whose answers can be in the receipt
-	Unconfirmed bool          // the owner's own address
+	Unconfirmed bool          // the user's own address
 	Failures    []store.Mail
 }
 
@@ -99,11 +99,7 @@ func (pages *Pages) renderNotify(req *page.Request, status int, view notifyView)
 	if err != nil {
 		return err
 	}
-	user, err := pages.Store.User(ctx, owner)
-	if err != nil {
-		return err
-	}
-	p := &notifyPage{formLayout: pages.newFormLayout(f, "connect"), On: pages.Mails.IsOn(), HasKey: pages.Mails.Sealer != nil, Add: view.add, Unconfirmed: user.EmailVerifiedAt.IsZero()}
+	p := &notifyPage{formLayout: pages.newFormLayout(f, "connect"), On: pages.Mails.IsOn(), HasKey: pages.Mails.Sealer != nil, Add: view.add, Unconfirmed: req.User.EmailVerifiedAt.IsZero()}
 	p.Outage, p.Since = pages.Mails.Problem()
 	if p.Receipt, err = pages.Store.Receipt(ctx, owner, f.ID); err != nil {
 		return err
@@ -121,7 +117,7 @@ func (pages *Pages) renderNotify(req *page.Request, status int, view notifyView)
 	pages.Site.SetLanguage(req, &p.Layout)
 	p.listRecipients(n)
 	if view.problems == nil && len(n.Recipients) == 0 {
-		p.Add = user.Email
+		p.Add = req.User.Email
 	}
 	if view.when != "" {
 		p.When = view.when

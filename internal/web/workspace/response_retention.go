@@ -45,7 +45,7 @@ func (pages *Pages) ChangeRetention(req *page.Request) error {
 		_, err = pages.Store.SetRetention(req.Context(), req.Owner(), formID, days, pages.Now())
 	}
 	if list, other := page.NewProblems(err); err != nil && other == nil {
-		return pages.renderShare(req, http.StatusUnprocessableEntity, list)
+		return pages.renderShare(req, http.StatusUnprocessableEntity, shareView{problems: list})
 	}
 	if err != nil {
 		return err

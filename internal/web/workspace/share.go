@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -30,6 +31,7 @@ type sharePage struct {
 	Live        form.Header
 	HasCover    bool // the picture of the card is the cover
 	retentionSettings
+	peopleSettings
 }
 
 var shareNotices = map[string]string{
@@ -38,12 +40,18 @@ var shareNotices = map[string]string{
 
 // ShowShare shows how to share the form.
 func (pages *Pages) ShowShare(req *page.Request) error {
-	return pages.renderShare(req, http.StatusOK, nil)
+	return pages.renderShare(req, http.StatusOK, shareView{})
+}
+
+// shareView is what the page shows beside what is stored.
+type shareView struct {
+	problems page.Problems
+	people   peopleSettings
 }
 
 // renderShare renders the share page. If the request posted its settings, the page
 // contains them with their problems.
-func (pages *Pages) renderShare(req *page.Request, status int, list page.Problems) error {
+func (pages *Pages) renderShare(req *page.Request, status int, view shareView) error {
 	f, err := pages.Store.Form(req.Context(), req.Owner(), req.PathValue("id"))
 	if err != nil {
 		return err
@@ -65,7 +73,10 @@ func (pages *Pages) renderShare(req *page.Request, status int, list page.Problem
 	if p.AnySite = f.Sites == form.AnySite; !p.AnySite {
 		p.Sites = strings.Join(strings.Fields(f.Sites), "\n")
 	}
-	p.Problems = list
+	p.Problems, p.peopleSettings = view.problems, view.people
+	if err := pages.addPeople(req, &p.peopleSettings, f.ID); err != nil {
+		return err
+	}
 	if req.PostForm.Has("slug") { // not a button elsewhere on the page
 		p.Slug, p.OpensAt, p.ClosesAt, p.Limit, p.Sites = req.Field("slug"), req.Field("opens_at"), req.Field("closes_at"), req.Field("response_limit"), req.Field("sites")
 		p.AnySite = req.Field("any_site") != ""
@@ -81,7 +92,9 @@ func (pages *Pages) renderShare(req *page.Request, status int, list page.Problem
 		return err
 	}
 	p.Script, p.Style = "share.js", "share.css"
-	p.NoticeKey = shareNotices[req.URL.Query().Get("done")]
+	for _, notices := range []map[string]string{shareNotices, peopleNotices, invitationNotices} {
+		p.NoticeKey = cmp.Or(p.NoticeKey, notices[req.URL.Query().Get("done")])
+	}
 	if p.NoticeKey == shareNotices["saved"] && f.At(pages.Now()).Status == form.Closed {
 		p.NoticeKey = shareNotices["saved, and closed"]
 	}
@@ -127,7 +140,7 @@ func (pages *Pages) ChangeAvailability(req *page.Request) error {
 		return p.Availability.Normalize()
 	}, pages.Now())
 	if list, other := page.NewProblems(err); err != nil && other == nil {
-		return pages.renderShare(req, http.StatusUnprocessableEntity, list)
+		return pages.renderShare(req, http.StatusUnprocessableEntity, shareView{problems: list})
 	}
 	if err != nil {
 		return err

@@ -5,11 +5,14 @@ package workspace
 
 import (
 	"embed"
+	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
 	"formulary/internal/delivery"
 	"formulary/internal/file"
+	"formulary/internal/limit"
 	"formulary/internal/live"
 	"formulary/internal/outbox"
 	"formulary/internal/store"
@@ -38,6 +41,10 @@ type Config struct {
 	ShowPreview func(*page.Request, store.PublicForm) error
 	// ShowEdit shows the answers of a response in the form's own controls, and saves them.
 	ShowEdit func(*page.Request, page.ResponseEdit) error
+	// Address is that of the client. The limits are for mails that strangers can cause.
+	Address          func(*http.Request) netip.Addr
+	MailsByNetwork   *limit.Limiter[netip.Addr]
+	MailsByRecipient *limit.Limiter[string]
 }
 
 // Pages handles the requests of the workspace.
