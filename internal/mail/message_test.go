@@ -78,6 +78,8 @@ var samples = []Kind{
 	StorageFull{Used: "9 GB", Limit: "10 GB", BaseURL: "https://forms.example.com"},
 	PasswordReset{Email: "ana@example.org", Link: "https://forms.example.com/reset?k=1", Hours: 2},
 	ConfirmEmail{Email: "ana@example.org", Change: true, Link: "https://forms.example.com/confirm?k=1", Hours: 24},
+	Invitation{From: "Ada", Space: "Team", Link: "https://forms.example.com/invitation?token=1", Days: 7},
+	Invitation{From: "Ada", Form: "Order", Link: "https://forms.example.com/invitation?token=1", Days: 7},
 	NewSignIn{sampleEvent},
 	PasswordChanged{sampleEvent},
 	EmailChanged{sampleEvent, "ana@example.net"},

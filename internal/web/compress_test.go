@@ -114,7 +114,10 @@ func TestSecretsAreNotCompressed(t *testing.T) {
 		if made := check(signedIn, "POST", "/tokens", url.Values{"name": {"Script"}, "scope": {"forms:read"}, "current": {clitest.Password}}, 200); !strings.Contains(made, "fmp_") {
 			t.Error("the new token is not shown")
 		}
-		space := spaceAddress.FindString(func() string { res, _ := signedIn.do("POST", "/spaces", url.Values{"name": {"Team"}}); return res.Header.Get("Location") }())
+		space := spaceAddress.FindString(func() string {
+			res, _ := signedIn.do("POST", "/spaces", url.Values{"name": {"Team"}})
+			return res.Header.Get("Location")
+		}())
 		check(signedIn, "GET", space, nil, 200)
 		if made := check(signedIn, "POST", space+"/invitations", url.Values{"role": {"viewer"}, "link": {"1"}}, 200); !strings.Contains(made, "fmi_") {
 			t.Error("the link is not shown")

@@ -8,7 +8,6 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
-	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
 

@@ -18,7 +18,9 @@ type peopleSettings struct {
 }
 
 // FormRoles are the roles of people with whom a form is shared.
-func (peopleSettings) FormRoles() []account.Role { return []account.Role{account.Editor, account.Viewer} }
+func (peopleSettings) FormRoles() []account.Role {
+	return []account.Role{account.Editor, account.Viewer}
+}
 
 var peopleNotices = map[string]string{
 	"shared":  "Form shared.",
