@@ -254,7 +254,7 @@ func (s *Store) DeleteResponse(ctx context.Context, owner, formID, responseID st
 	if !areIDs(formID, responseID) {
 		return fault.NotFound
 	}
-	n, err := s.deleteResponses(ctx, owner, formID, []string{responseID}, now, nil)
+	n, err := s.deleteResponses(ctx, owner, deletion{formID: formID, ids: []string{responseID}, audit: newAuditCount(AuditResponsesDeleted)}, now)
 	return checkAffected(n, err)
 }
 
@@ -263,6 +263,7 @@ func (s *Store) DeleteResponse(ctx context.Context, owner, formID, responseID st
 func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filter ResponseFilter, now time.Time) (_ int64, err error) {
 	defer wrap(&err, "delete responses")
 	var all int64
+	audit := newAuditCount(AuditResponsesDeleted)
 	for {
 		list, _, err := s.Responses(ctx, owner, formID, filter, Page{Limit: deleteBatch})
 		if err != nil {
@@ -275,7 +276,7 @@ func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filte
 		for i, r := range list {
 			ids[i] = r.ID
 		}
-		n, err := s.deleteResponses(ctx, owner, formID, ids, now, nil)
+		n, err := s.deleteResponses(ctx, owner, deletion{formID: formID, ids: ids, audit: audit}, now)
 		all += n
 		if err != nil {
 			return all, err
@@ -287,10 +288,18 @@ func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filte
 // submission waits long for it.
 const deleteBatch = 200
 
-// deleteResponses deletes responses. If keep is not nil, it is called with each of them
-// first.
-func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids []string, now time.Time, keep func(db.Tx, form.Response) error) (int64, error) {
-	ids, err := responseIDs(formID, ids)
+// deletion is what deleteResponses deletes.
+type deletion struct {
+	formID string
+	ids    []string
+	audit  *auditCount
+	keep   func(db.Tx, form.Response) error // called with each response first; nil: it is deleted for good
+}
+
+// deleteResponses deletes responses and returns how many there were.
+func (s *Store) deleteResponses(ctx context.Context, owner string, d deletion, now time.Time) (int64, error) {
+	formID, keep := d.formID, d.keep
+	ids, err := responseIDs(formID, d.ids)
 	if err != nil {
 		return 0, err
 	}
@@ -347,8 +356,14 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids [
 			return err
 		}
 		hadFiles = keep == nil && slices.ContainsFunc(removed, hasFiles)
+		if err := d.audit.record(ctx, t, owner, formID, n); err != nil {
+			return err
+		}
 		return s.updateOptionCounts(t, owner, formID, optionChange{removed: removed, enforceLimits: true})
 	})
+	if err == nil {
+		d.audit.total += n
+	}
 	if err == nil && hadFiles {
 		s.sweepNow(ctx, owner)
 	}

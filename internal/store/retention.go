@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"formulary/internal/db"
@@ -74,12 +75,14 @@ func (s *Store) SetRetention(ctx context.Context, owner, formID string, days int
 		if err := checkAffected(t.Exec(dropCountSQL, owner, formID, 0, 0)); err != nil {
 			return err
 		}
-		if days == 0 {
-			_, err := t.Exec(endRetentionSQL, owner, formID)
+		sql, args := endRetentionSQL, []any{owner, formID}
+		if days > 0 {
+			sql, args = setRetentionSQL, append(args, days, toMillis(now), toMillis(now.Add(retentionNotice)))
+		}
+		if n, err := t.Exec(sql, args...); err != nil || n == 0 {
 			return err
 		}
-		_, err := t.Exec(setRetentionSQL, owner, formID, days, toMillis(now), toMillis(now.Add(retentionNotice)))
-		return err
+		return recordForm(ctx, t, owner, formID, AuditRetentionChanged, details{"days": strconv.FormatInt(days, 10)})
 	})
 	if err != nil {
 		return Retention{}, err
@@ -192,6 +195,7 @@ func (s *Store) warnOfRetention(ctx context.Context, f dueForm, r retentionState
 // deleteExpired deletes responses that were submitted before a time, in batches, and reports
 // whether there may be more.
 func (s *Store) deleteExpired(ctx context.Context, f dueForm, before, now time.Time) (more bool, err error) {
+	audit := newAuditCount(AuditResponsesPurged)
 	for range retentionBatches {
 		var ids []string
 		if err := s.db.Query(ctx, responsesUntilSQL, func(r db.Row) error {
@@ -205,7 +209,7 @@ func (s *Store) deleteExpired(ctx context.Context, f dueForm, before, now time.T
 		if len(ids) == 0 {
 			return false, nil
 		}
-		n, err := s.deleteResponses(ctx, f.owner, f.id, ids, now, nil)
+		n, err := s.deleteResponses(ctx, f.owner, deletion{formID: f.id, ids: ids, audit: audit}, now)
 		if err != nil {
 			return false, replaceNotFound(err, nil)
 		}

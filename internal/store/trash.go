@@ -91,32 +91,11 @@ func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64
 		if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, -1); err != nil {
 			return err
 		}
-		return rankMiss(t, owner, formList, trashed.Serial)
-	})
-}
-
-// Deleted is a form that can still be restored.
-type Deleted struct {
-	form.Form
-	At time.Time
-}
-
-// DeletedForms lists the forms that can be restored, latest first.
-func (s *Store) DeletedForms(ctx context.Context, owner string) (_ []Deleted, err error) {
-	defer wrap(&err, "list deleted forms")
-	var list []Deleted
-	err = s.db.Query(ctx, trashedSQL, func(r db.Row) error {
-		var content string
-		var deleted int64
-		if err := r.Scan(&content, &deleted); err != nil {
+		if err := rankMiss(t, owner, formList, trashed.Serial); err != nil {
 			return err
 		}
-		var trashed trashedForm
-		err := json.Unmarshal([]byte(content), &trashed)
-		list = append(list, Deleted{trashed.Form, fromMillis(deleted)})
-		return err
-	}, owner, id.Form, id.Form+lastID)
-	return list, err
+		return recordAudit(ctx, t, owner, AuditEntry{Action: AuditFormDeleted, ObjectID: id, ObjectName: f.Title})
+	})
 }
 
 // RestoreForm undoes DeleteForm.
@@ -162,7 +141,10 @@ func (s *Store) RestoreForm(ctx context.Context, owner, formID string, now time.
 		if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, 1); err != nil {
 			return err
 		}
-		return rankFound(t, owner, formList, trashed.Serial)
+		if err := rankFound(t, owner, formList, trashed.Serial); err != nil {
+			return err
+		}
+		return recordForm(ctx, t, owner, formID, AuditFormRestored, nil)
 	})
 	return trashed.Form, err
 }
@@ -182,7 +164,7 @@ func (g *trashedForm) catchUp(t db.Tx, owner string) error {
 // trashRetention.
 func (s *Store) DeleteResponsesWithUndo(ctx context.Context, owner, formID string, ids []string, now time.Time) (_ int64, err error) {
 	defer wrap(&err, "move responses to trash")
-	return s.deleteResponses(ctx, owner, formID, ids, now, func(t db.Tx, r form.Response) error {
+	return s.deleteResponses(ctx, owner, deletion{formID: formID, ids: ids, audit: newAuditCount(AuditResponsesDeleted), keep: func(t db.Tx, r form.Response) error {
 		content, err := json.Marshal(r)
 		if err != nil {
 			return err
@@ -198,20 +180,7 @@ func (s *Store) DeleteResponsesWithUndo(ctx context.Context, owner, formID strin
 		size += noteSize
 		_, err = t.Exec(trashSQL, owner, r.ID, formID, string(content), toMillis(now), size)
 		return err
-	})
-}
-
-// DeletedResponses lists the IDs of responses that can be restored, latest first.
-func (s *Store) DeletedResponses(ctx context.Context, owner, formID string) (_ []string, err error) {
-	defer wrap(&err, "list deleted responses")
-	var list []string
-	err = s.db.Query(ctx, trashedOfSQL, func(r db.Row) error {
-		var id string
-		err := r.Scan(&id)
-		list = append(list, id)
-		return err
-	}, owner, formID)
-	return list, err
+	}}, now)
 }
 
 // RestoreResponses undoes DeleteResponsesWithUndo and returns the number of restored
@@ -292,6 +261,9 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 			return err
 		}
 		if err := s.updateOptionCounts(t, owner, formID, optionChange{added: restored}); err != nil {
+			return err
+		}
+		if err := newAuditCount(AuditResponsesRestored).record(ctx, t, owner, formID, n); err != nil {
 			return err
 		}
 		f, err := readForm(t.Query, owner, formID)

@@ -10,14 +10,20 @@ import (
 )
 
 // enterSpace decides whose data the page shows, and whether the user may do what the route is for.
-// A page of a form is in the space of the form; others are in the space that the user has chosen.
+// A page of a form is in the space of the form, and one whose path names a space is in that space.
+// Others are in the space that the user has chosen.
 func (web *Handler) enterSpace(req *page.Request, asked access) error {
 	if asked.needs == "" {
 		return nil
 	}
 	req.Access = account.OwnSpace(req.User.ID)
 	formID := req.FormID()
-	if req.Session.InOtherSpaces {
+	if space := req.SpaceID(); space != "" {
+		var err error
+		if req.Access, err = web.sessions.Store.Access(req.Context(), req.User.ID, space); err != nil {
+			return err
+		}
+	} else if req.Session.InOtherSpaces {
 		var err error
 		if req.Access, err = web.accessTo(req, formID); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -43,6 +44,19 @@ func (req *Request) Owner() string {
 	return req.User.ID
 }
 
+// SpaceID is the account of the space that the path names; empty: it names none. Text that is no
+// ID of a space is one that does not exist.
+func (req *Request) SpaceID() string {
+	text := req.PathValue("space")
+	if text == "" {
+		return ""
+	}
+	if space, ok := account.ParseSpaceID(text); ok {
+		return space
+	}
+	return text
+}
+
 // FormID is the form that the page is about; empty: it is about none.
 func (req *Request) FormID() string {
 	switch _, path, _ := strings.Cut(req.Pattern, " "); {
@@ -61,6 +75,13 @@ func (req *Request) Context() context.Context {
 		return req.Request.Context()
 	}
 	return store.ForAccount(req.Request.Context(), req.Owner())
+}
+
+// SetActor says who causes the changes of the request, for the audit log.
+func (req *Request) SetActor(user account.User, address netip.Addr) {
+	req.Request = req.Request.WithContext(store.WithActor(req.Request.Context(), store.Actor{
+		Kind: store.ActorPerson, PersonID: user.ID, PersonName: user.DisplayName(), Address: address,
+	}))
 }
 
 // Limits of how long a body may take that Stream reads.
