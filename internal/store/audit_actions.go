@@ -55,13 +55,15 @@ const (
 	AuditExported          AuditAction = "audit.exported"
 )
 
-// AuditActions lists all actions with what they mean and the details of their entries. The
-// documentation prints it.
-var AuditActions = []struct {
+// AuditActionInfo is a row of the table of actions.
+type AuditActionInfo struct {
 	Action  AuditAction
 	Meaning string
-	Details string // their names, separated by commas
-}{
+	Details string // names of the details of its entries, separated by commas
+}
+
+// AuditActions lists all actions. The documentation prints it.
+var AuditActions = []AuditActionInfo{
 	{AuditGrantCreated, "An application got access to the space", "scope, forms, expires_at"},
 	{AuditGrantChanged, "The access of an application was narrowed", "scope, forms, expires_at"},
 	{AuditGrantEnded, "The access of an application ended", ""},
@@ -69,7 +71,7 @@ var AuditActions = []struct {
 	{AuditTokenRevoked, "A personal token was revoked", ""},
 	{AuditSpaceCreated, "The space was created", ""},
 	{AuditSpaceRenamed, "The space got another name", "before"},
-	{AuditSpaceDeleted, "A shared space was deleted; in the logs of its owners' own spaces", ""},
+	{AuditSpaceDeleted, "A shared space was deleted; this is in the logs of its owners", ""},
 	{AuditMemberAdded, "A person became a member", "role"},
 	{AuditMemberChanged, "A member got another role", "role, before"},
 	{AuditMemberRemoved, "A member was removed, with the grants that they gave for the space", "role"},

@@ -22,6 +22,7 @@ var (
 	writeResponses = access{signedIn: true, needs: account.ResponsesWrite}
 	readWebhooks   = access{signedIn: true, needs: account.WebhooksRead}
 	writeWebhooks  = access{signedIn: true, needs: account.WebhooksWrite}
+	readAudit      = access{signedIn: true, needs: account.AuditRead}
 )
 
 type route struct {
@@ -119,6 +120,9 @@ func (web *Handler) routes() []route {
 		{"GET /forms/{id}/files/{file}/thumbnail", readResponses, noBody, web.workspace.ShowThumbnail},
 		{"POST /forms/{id}/pictures", writeForms, noBody, web.workspace.AddPicture},
 		{"GET /forms/{id}/summary", readResponses, noBody, web.workspace.ShowSummary},
+
+		{"GET /spaces/{space}/audit", readAudit, noBody, web.workspace.ShowAudit},
+		{"GET /spaces/{space}/audit/download", readAudit, noBody, web.workspace.DownloadAudit},
 
 		{"GET /signin", anyone, noBody, page.InAllLanguages(web.identity.ShowSignIn)},
 		{"POST /signin", anyone, maxPost, page.InAllLanguages(web.identity.SignIn)},
