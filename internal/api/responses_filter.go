@@ -46,15 +46,10 @@ func (a *API) filter(ctx context.Context, owner, formID string, in filterInput) 
 		text string
 		time *time.Time
 	}{"since": {in.Since, &out.Since}, "until": {in.Until, &out.Until}} {
-		if to.text == "" {
-			continue
+		var err error
+		if *to.time, err = queryTime(field, to.text); err != nil {
+			return out, err
 		}
-		// An unescaped plus sign arrives as a space.
-		t, err := time.Parse(time.RFC3339, strings.Replace(to.text, " ", "+", 1))
-		if err != nil {
-			return out, badQuery(field, "must be an RFC 3339 time, such as 2026-05-31T17:30:00Z")
-		}
-		*to.time = toMillis(t)
 	}
 	var err error
 	if out.LabelMatches, err = a.Store.MatchLabels(ctx, owner, formID, in.Search, nil); err != nil {
