@@ -64,3 +64,8 @@ const SubmissionQueueBytes = submissionQueueBytes
 
 func (s *Store) ReserveSubmission(n int64) bool { return s.submissions.reserve(n) }
 func (s *Store) ReleaseSubmission(n int64)      { s.submissions.release(n) }
+
+// TrimAudit deletes all but the newest entries of an audit log.
+func (s *Store) TrimAudit(ctx context.Context, owner string, keep int64) error {
+	return s.trimAudit(ctx, owner, keep)
+}
