@@ -126,6 +126,7 @@ func (a *API) Document() []byte { return a.document() }
 func (a *API) table() []*operation {
 	return []*operation{
 		newOperation(a.me()),
+		newOperation(a.listAudit()),
 		newOperation(a.listForms()),
 		newOperation(a.createForm()),
 		newOperation(a.readForm()),

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -54,6 +56,16 @@ func (a *API) authorize(w http.ResponseWriter, r *http.Request, op *operation) (
 		return caller, err
 	}
 	return caller, caller.Access.Check(op.Scope, "")
+}
+
+// contextFor returns the context for the work of a request: it counts towards the account whose
+// data it is about, and its changes are attributed to the caller.
+func (a *API) contextFor(r *http.Request, c *oauth.Principal) context.Context {
+	actor := store.Actor{
+		Kind: store.ActorApplication, PersonID: c.User.ID, PersonName: c.User.DisplayName(),
+		AppID: c.App.ID, AppName: cmp.Or(c.App.Name, c.Personal), Address: a.Address(r),
+	}
+	return store.ForAccount(store.WithActor(r.Context(), actor), c.Owner())
 }
 
 func missingScope(scope account.Scope) error {

@@ -13,6 +13,7 @@ import (
 	"formulary/internal/id"
 	"formulary/internal/limit"
 	"formulary/internal/oauth"
+	"formulary/internal/store"
 )
 
 // Token is the response of the token and refresh endpoints.
@@ -175,7 +176,8 @@ func (a *API) revoke() *operation {
 		if in["token"] == "" {
 			return missingParameter("token")
 		}
-		if err := a.OAuth.Revoke(r.Context(), app, in["token"]); err != nil {
+		ctx := store.WithActor(r.Context(), store.Actor{Kind: store.ActorApplication, AppID: app.ID, AppName: app.Name, Address: a.Address(r)})
+		if err := a.OAuth.Revoke(ctx, app, in["token"]); err != nil {
 			return err
 		}
 		w.WriteHeader(http.StatusOK)

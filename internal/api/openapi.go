@@ -44,6 +44,7 @@ func buildDocument(operations []*operation) []byte {
 			{Name: "Files", Description: "Upload and download the files of responses, and pictures for forms"},
 			{Name: "Webhooks", Description: "Send the events of a form to another service"},
 			{Name: "Email", Description: "Notify people of responses, and send receipts to respondents"},
+			{Name: "Audit log", Description: "Who did what in the space"},
 			{Name: "OAuth 2.0", Description: "Get, refresh, inspect and revoke tokens"},
 			{Name: "OpenAPI", Description: "The OpenAPI description of this API"},
 		},

@@ -15,7 +15,6 @@ import (
 	"formulary/internal/compress"
 	"formulary/internal/fault"
 	"formulary/internal/oauth"
-	"formulary/internal/store"
 )
 
 // operation is one method of one path, with its documentation and its handler.
@@ -113,7 +112,7 @@ func (op *typedHandler) serveRequest(a *API, w http.ResponseWriter, r *http.Requ
 	}
 	ctx := r.Context()
 	if !op.Open {
-		ctx = store.ForAccount(ctx, caller.Owner())
+		ctx = a.contextFor(r, &caller)
 	}
 	out, rep, err := op.run(ctx, &caller, in)
 	if err != nil {

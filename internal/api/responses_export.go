@@ -52,6 +52,9 @@ func (a *API) exportResponses() *operation {
 		each := func(fn func(form.Response) error) error {
 			return a.Store.StreamResponses(s.ctx, owner, in.ID, filter, fn)
 		}
+		if err := a.Store.RecordExport(s.ctx, owner, in.ID, in.Format); err != nil {
+			return err
+		}
 		media := zipType
 		if format, ok := export.ParseFormat(in.Format); ok {
 			media = format.Type
@@ -77,6 +80,9 @@ func (a *API) readResponseFiles() *operation {
 	}, func(s streamRequest[responseInput]) error {
 		r, err := a.Store.Response(s.ctx, s.caller.Owner(), s.in.ID, s.in.Response)
 		if err != nil {
+			return err
+		}
+		if err := a.Store.RecordFiles(s.ctx, s.caller.Owner(), r); err != nil {
 			return err
 		}
 		return download.Send(s.w, s.r, a.Log, download.File{Name: r.ID + ".zip", MediaType: zipType}, func(out io.Writer) error {

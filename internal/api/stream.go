@@ -6,7 +6,6 @@ import (
 	"reflect"
 
 	"formulary/internal/oauth"
-	"formulary/internal/store"
 )
 
 // streamRequest is a request whose response is sent while it is made.
@@ -34,7 +33,7 @@ func newStream[In any](op operation, run func(streamRequest[In]) error) *operati
 		if err := read(reflect.ValueOf(&s.in).Elem(), w, r); err != nil {
 			return err
 		}
-		s.ctx = store.ForAccount(r.Context(), caller.Owner())
+		s.ctx = a.contextFor(r, &caller)
 		return run(s)
 	}
 	return &op

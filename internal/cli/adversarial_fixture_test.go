@@ -65,7 +65,7 @@ type fixture struct {
 	liveForm, editForm                             string             // of Ada: one to answer, one to change
 	spareForms, responses, webhooks, themes, notes []string           // of Ada, to delete
 	views                                          []string           // of Ada, to delete
-	cleoView                                       string
+	cleoView, cleoSpace                            string
 	cleoForm, cleoSpare, cleoResponse              string
 	cleoWebhook, cleoSpareWebhook                  string
 	cleoApp, cleoSpareApp                          string
@@ -76,6 +76,9 @@ type fixture struct {
 	finishedForm                                   bool // a public form was filled in to its ending
 }
 
+// everyScope has the one that applications do not get by default.
+const everyScope = allScopes + ",audit:read"
+
 const allScopes = "forms:read,forms:write,responses:read,responses:write,webhooks:read,webhooks:write"
 
 func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number int) *fixture {
@@ -84,10 +87,10 @@ func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number 
 	defer w.rawConn.close()
 	owner := w.email("owner")
 	w.signUp("owner")
-	w.app = s.AddApp(owner, "https://app.example.com/cb")
+	w.app = s.AddApp(owner, "https://app.example.com/cb", "--scope="+everyScope)
 	var adaBrowser *clitest.Browser
 	w.ada, adaBrowser = w.addOwner("ada")
-	for lacks, scope := range map[string]string{"forms:read": "forms:write", "forms:write": "forms:read", "responses:read": "responses:write", "responses:write": "responses:read", "webhooks:read": "webhooks:write", "webhooks:write": "webhooks:read"} {
+	for lacks, scope := range map[string]string{"forms:read": "forms:write", "forms:write": "forms:read", "responses:read": "responses:write", "responses:write": "responses:read", "webhooks:read": "webhooks:write", "webhooks:write": "webhooks:read", "audit:read": "forms:read"} {
 		w.lackingScope[lacks] = w.authorize("ada with "+scope, adaBrowser, scope, w.ada.marker)
 	}
 	// Tokens that are exchanged, refreshed and revoked are separate from Ada's API
@@ -130,6 +133,7 @@ func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number 
 	for _, id := range []*string{&w.cleoTheme, &w.cleoSpareTheme} {
 		*id = s.Call("POST", "/api/v1/themes", w.token(cleoAPI), validTheme).String("id")
 	}
+	w.cleoSpace = "spc_" + strings.TrimPrefix(s.Call("GET", "/api/v1/me", w.token(cleoAPI), "").String("id"), "usr_")
 	w.cleoResponse = w.addResponse(cleoAPI, w.cleoForm)
 	w.cleoView = s.Call("POST", "/api/v1/forms/"+w.cleoForm+"/views", w.token(cleoAPI), validView).String("id")
 	w.addResponse(cleoAPI, w.cleoForm)
@@ -169,7 +173,7 @@ func (w *fixture) signUp(name string) *clitest.Browser {
 func (w *fixture) addOwner(name string) (*caller, *clitest.Browser) {
 	w.t.Helper()
 	b := w.signUp(name)
-	return w.authorize(name, b, allScopes, "mark"+rand.Text()), b
+	return w.authorize(name, b, everyScope, "mark"+rand.Text()), b
 }
 
 func (w *fixture) addOwnerWithBrowser(name string) (api, browser *caller) {

@@ -121,7 +121,7 @@ func (w *fixture) fillPath(r *request, path string) {
 
 var validParameter = map[string]string{
 	"page": "1", "per_page": "20", "search": "a", "tag": "a", "folder": "Work", "rows": "", "columns": "", "language": "en", "since": "2020-01-01T00:00:00Z", "until": "2100-01-01T00:00:00Z", "version": "1", "limit": "10",
-	"If-Match": "*", "after": "", "Last-Event-ID": "", "field": "papers", "Content-Disposition": "attachment; filename=a.pdf",
+	"If-Match": "*", "after": "", "before": "", "action": "form.deleted", "person": "", "Last-Event-ID": "", "field": "papers", "Content-Disposition": "attachment; filename=a.pdf",
 	"upload": storedUpload, "Upload-Offset": strconv.Itoa(len(smallPDF)),
 }
 
@@ -255,7 +255,7 @@ func (w *fixture) addPages() {
 		w.add(times, r)
 		return r
 	}
-	form := "/forms/" + w.cleoForm
+	form, audit := "/forms/"+w.cleoForm, "/spaces/"+w.cleoSpace+"/audit"
 	for _, page := range []string{
 		"/?search=a&status=open&sort=title&folder=Work&page=1", form + "/build", form + "/preview", form + "/flow", form + "/check", form + "/versions?version=1&with=0", form + "/design?brand=%23b4532a&mood=paper", form + "/share", form + "/embed/popup", form + "/code/qr.png?download=1", form + "/code/qr.svg?download=1", form + "/summary", form + "/summary?days=7&compare=1&rows=nick&columns=nick&in=nick&find=a&where=nick:contains:a",
 		form + "/responses?search=a&since=2020-01-01&until=2100-01-01&where=nick&is=Ada&column=nick&order=asc&by=nick&page=1", form + "/responses?field=nick&op=contains&value=a&days=7&status=new&starred=1&tag=a&view=x&from=x&before=1&found=1&shown=1&last=x&budget=1", form + "/responses/export?format=csv&header=label", form + "/responses/" + w.cleoResponse, form + "/responses/" + w.cleoResponse + "/detail", form + "/responses/" + w.cleoResponse + "/edit",
@@ -263,6 +263,7 @@ func (w *fixture) addPages() {
 		form + "/connect", form + "/connect/notify", form + "/connect/notify/preview", form + "/connect/receipt/preview", form + "/connect/new",
 		form + "/connect/" + w.cleoWebhook + "?status=pending&page=1", "/live?form=" + w.cleoForm + "&count=1",
 		"/templates", "/templates/contact", "/templates/contact/picture", "/templates/contact/preview", "/account", "/account/download", "/applications", "/applications/new", "/applications/" + w.cleoApp, "/tokens", "/connections",
+		audit + "?person=&action=form.deleted&since=2020-01-01&until=2100-01-01&before=aud_01k9z8m7q3e4r5t6y7v8w9x0a1", audit + "/download?action=form.deleted",
 		"/mails?page=1", "/mails/x/eml_01k9z8m7q3e4r5t6y7v8w9x0a1", "/mails/x/eml_01k9z8m7q3e4r5t6y7v8w9x0a1/html",
 		"/authorize?" + w.authorizeQuery, "/f/" + w.cleoForm + "?nick=Ada&age=3&bring=cake&name.given=Ada&embed=1", "/f/" + w.cleoForm + "/done?ending=x", "/f/" + w.cleoForm + "/rules?version=1", "/f/" + w.cleoForm + "/card?v=1", "/f/" + w.cleoForm + "/calendar?r=rsp_1&k=x",
 		"/docs/api", "/docs/api/listForms", "/docs/api/callback?code=x&state=y", "/static/form-plain.css", "/favicon.ico", "/embed.js", "/.well-known/change-password",

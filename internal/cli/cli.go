@@ -139,6 +139,9 @@ func run(ctx context.Context, args []string, s streams, t Tuning, tune tuner) in
 		fmt.Fprintf(s.err, "formulary: %s\nRun \"formulary --help\" for usage.\n", err)
 		return 2
 	}
+	if parsed.Selected() != nil && parsed.Selected().Name != serveName {
+		ctx = store.WithActor(ctx, store.Actor{Kind: store.ActorCommandLine})
+	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	parsed.Bind(c.Storage, s, t, tune)
 	if err := parsed.Run(); err != nil {
@@ -147,6 +150,9 @@ func run(ctx context.Context, args []string, s streams, t Tuning, tune tuner) in
 	}
 	return 0
 }
+
+// serveName is the name of the command whose work is the service's own.
+const serveName = "serve"
 
 // describeError formats an error for the terminal: with its cause, which API clients
 // never see, and without the error code.

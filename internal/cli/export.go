@@ -43,6 +43,9 @@ func (c exportCommand) Run(ctx context.Context, storage Storage, streams streams
 		return err
 	}
 	table := export.Table{Format: c.Format, Labels: c.Header == "labels", Versions: versions, BaseURL: storage.BaseURL}
+	if err := s.RecordExport(ctx, public.Owner, public.ID, c.Format); err != nil {
+		return err
+	}
 	bar := newProgress(streams.err, f.ResponseCount)
 	each := func(fn func(form.Response) error) error {
 		return s.StreamResponses(ctx, public.Owner, public.ID, store.ResponseFilter{}, func(r form.Response) error {

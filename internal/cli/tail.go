@@ -40,6 +40,9 @@ func (c tailCommand) Run(ctx context.Context, storage Storage, io streams) error
 	if err != nil {
 		return err
 	}
+	if err := s.RecordExport(ctx, public.Owner, public.ID, "tail"); err != nil {
+		return err
+	}
 	service := live.New(live.Config{Store: s, Log: slog.New(slog.NewTextHandler(io.err, nil)), Encode: func(_ string, r form.Response) []byte {
 		return append(r.WithFileURLs(storage.BaseURL).AppendJSON(nil), '\n')
 	}})

@@ -70,6 +70,9 @@ func (s *Store) Cleanup(ctx context.Context, now time.Time, refreshIdle time.Dur
 			return err
 		}
 	}
+	if err := s.cleanupAudit(ctx, now); err != nil {
+		return err
+	}
 	if err := s.countAttempts(ctx); err != nil {
 		return err
 	}

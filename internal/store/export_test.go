@@ -87,3 +87,8 @@ func (s *Store) DiscardVisits() {
 }
 
 func (s *Store) StoreVisits() { s.storeVisits() }
+
+// TrimAudit deletes all but the newest entries of an audit log.
+func (s *Store) TrimAudit(ctx context.Context, owner string, keep int64) error {
+	return s.trimAudit(ctx, owner, keep)
+}

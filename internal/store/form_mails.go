@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"time"
 
 	"formulary/internal/db"
@@ -109,6 +111,9 @@ func (s *Store) SetNotifications(ctx context.Context, owner, formID string, chan
 		if err := replaceRecipients(t, owner, formID, change, now); err != nil {
 			return err
 		}
+		if err := recordForm(ctx, t, owner, formID, AuditNotifications, details{"when": string(change.When), "recipients": strings.Join(change.To, ", ")}); err != nil {
+			return err
+		}
 		n, err = readNotifications(t.Query, owner, formID)
 		return err
 	})
@@ -152,8 +157,10 @@ func (s *Store) SetReceipt(ctx context.Context, owner, formID string, r Receipt,
 		if err != nil {
 			return err
 		}
-		_, err = t.Exec(setReceiptSQL, owner, formID, r.Active, position, toMillis(now), r.Field, r.Subject, r.Text, r.Answers)
-		return err
+		if _, err := t.Exec(setReceiptSQL, owner, formID, r.Active, position, toMillis(now), r.Field, r.Subject, r.Text, r.Answers); err != nil {
+			return err
+		}
+		return recordForm(ctx, t, owner, formID, AuditReceiptChanged, details{"active": strconv.FormatBool(r.Active)})
 	})
 	s.db.Invalidate(formMailOwners)
 	return err

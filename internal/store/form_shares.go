@@ -58,7 +58,13 @@ func (s *Store) FormShares(ctx context.Context, owner, formID string) (_ []Membe
 // ShareForm shares one form with a person, or changes the person's role for it.
 func (s *Store) ShareForm(ctx context.Context, owner, formID, person string, role account.Role, now time.Time) (err error) {
 	defer wrap(&err, "share form")
-	return s.writeMembers(ctx, owner, person, func(t db.Tx) error { return shareForm(t, FormShare{owner, formID, person, role}, now) })
+	return s.writeMembers(ctx, owner, person, func(t db.Tx) error {
+		share := FormShare{owner, formID, person, role}
+		if err := shareForm(t, share, now); err != nil {
+			return err
+		}
+		return recordShare(ctx, t, share, AuditFormShared)
+	})
 }
 
 // FormShare is a form that is shared with a person.
@@ -118,7 +124,10 @@ func (s *Store) EndShare(ctx context.Context, owner, formID, person string, now 
 		if err := checkAffected(t.Exec(dropShareSQL, owner, formID, person)); err != nil {
 			return err
 		}
-		return endSharedForm(t, owner, formID, person, now)
+		if err := endSharedForm(t, owner, formID, person, now); err != nil {
+			return err
+		}
+		return recordShare(ctx, t, FormShare{Owner: owner, FormID: formID, Person: person}, AuditFormUnshared)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"formulary/internal/db"
@@ -167,12 +168,18 @@ func (s *Store) publish(ctx context.Context, owner string, p publication, now ti
 			if _, err := t.Exec(incrementRevisionSQL, owner, id); err != nil {
 				return err
 			}
-			return updateStatus(t, owner, &f, form.Open, now)
+			if err := updateStatus(t, owner, &f, form.Open, now); err != nil {
+				return err
+			}
+			return recordStatus(ctx, t, owner, f)
 		}
 		if err := s.quotas.allowVersion(f.Version); err != nil {
 			return err
 		}
-		return s.addVersion(t, owner, &f, p, now)
+		if err := s.addVersion(t, owner, &f, p, now); err != nil {
+			return err
+		}
+		return recordForm(ctx, t, owner, id, AuditFormPublished, details{"version": strconv.FormatInt(f.Version, 10)})
 	})
 	return f, err
 }
@@ -258,7 +265,10 @@ func (s *Store) setStatus(ctx context.Context, owner string, target FormRevision
 		case to == form.Open && f.At(now).Status != f.Status, to == form.Open && !f.ClosesAt.IsZero() && !now.Before(f.ClosesAt):
 			return fault.InvalidField("closes_at", "the form's closing date has passed; change or remove it first")
 		}
-		return updateStatus(t, owner, &f, to, now)
+		if err := updateStatus(t, owner, &f, to, now); err != nil {
+			return err
+		}
+		return recordStatus(ctx, t, owner, f)
 	})
 	return f, err
 }

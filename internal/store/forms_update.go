@@ -134,12 +134,15 @@ func (s *Store) applyChange(ctx context.Context, owner string, c formChange, now
 		if err := changeSlug(t, owner, f, input.Slug, now); err != nil {
 			return err
 		}
-		moved := !input.OpensAt.Equal(f.OpensAt)
+		before, moved := f, !input.OpensAt.Equal(f.OpensAt)
 		f.Title, f.Description, f.Language, f.Availability = input.Title, input.Description, input.Language, input.Availability
 		f.Revision++
 		f.UpdatedAt = fromMillis(max(toMillis(now), toMillis(f.UpdatedAt)+1)) // strictly increasing, even within one millisecond
 		if _, err := t.Exec(updateFormSQL, owner, f.ID, f.Title, f.Description, f.Language, toMillis(f.UpdatedAt), form.SearchKey(f.Title), searchKey(input.Header),
 			f.Slug, toMillis(f.OpensAt), toMillis(f.ClosesAt), f.ResponseLimit, f.Sites); err != nil {
+			return err
+		}
+		if err := recordSettings(ctx, t, owner, before, f); err != nil {
 			return err
 		}
 		if f.Status == form.Open && moved {

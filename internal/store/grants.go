@@ -127,7 +127,10 @@ func (s *Store) AllowConsent(ctx context.Context, key account.SecretRef, c Conse
 				return err
 			}
 		}
-		return insertCode(t, request, c.Code, c.Expires, now)
+		if err := insertCode(t, request, c.Code, c.Expires, now); err != nil {
+			return err
+		}
+		return recordNewGrant(ctx, t, c.Code)
 	})
 	s.mailsAdded()
 	return request, err
@@ -238,7 +241,7 @@ func (s *Store) Disconnect(ctx context.Context, owner, appID string, now time.Ti
 		return fault.NotFound
 	}
 	return s.write(ctx, owner, func(t db.Tx) error {
-		if err := checkAffected(t.Exec(disconnectSQL, owner, appID, toMillis(now))); err != nil {
+		if err := checkAffected(endGrants(ctx, t, disconnectSQL, owner, appID, toMillis(now))); err != nil {
 			return err
 		}
 		return endGrantWebhooks(t, owner, now)
@@ -246,8 +249,8 @@ func (s *Store) Disconnect(ctx context.Context, owner, appID string, now time.Ti
 }
 
 // endGrant ends one grant and pauses its webhooks.
-func endGrant(t db.Tx, owner, grant string, now time.Time) error {
-	if _, err := t.Exec(endGrantSQL, owner, grant, toMillis(now)); err != nil {
+func endGrant(ctx context.Context, t db.Tx, owner, grant string, now time.Time) error {
+	if _, err := endGrants(ctx, t, endGrantSQL, owner, grant, toMillis(now)); err != nil {
 		return err
 	}
 	return endGrantWebhooks(t, owner, now)

@@ -89,7 +89,9 @@ func (s *Store) Members(ctx context.Context, space string, page Page) (_ []Membe
 // shared with the person before need no share any more.
 func (s *Store) SetMember(ctx context.Context, space, person string, role account.Role, now time.Time) (err error) {
 	defer wrap(&err, "set member")
-	return s.writeMembers(ctx, space, person, func(t db.Tx) error { return setMember(t, space, person, role, now) })
+	return s.writeMembers(ctx, space, person, func(t db.Tx) error {
+		return recordMember(ctx, t, space, person, func() error { return setMember(t, space, person, role, now) })
+	})
 }
 
 func setMember(t db.Tx, space, person string, role account.Role, now time.Time) error {
@@ -193,7 +195,7 @@ func (s *Store) RemoveMember(ctx context.Context, space, person string, now time
 				return err
 			}
 		}
-		return endMembership(t, space, person, now)
+		return recordMember(ctx, t, space, person, func() error { return endMembership(t, space, person, now) })
 	})
 }
 

@@ -157,6 +157,6 @@ func (s *Store) ResetPassword(ctx context.Context, link, hash string, mails []Ma
 				return err
 			}
 		}
-		return setPassword(t, PasswordChange{Owner: owner, Hash: hash, Mails: mails}, now)
+		return setPassword(ctx, t, PasswordChange{Owner: owner, Hash: hash, Mails: mails}, now)
 	})
 }

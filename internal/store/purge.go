@@ -104,6 +104,9 @@ func (s *Store) deleteAccount(ctx context.Context, owner string, now time.Time) 
 	var apps, others []string
 	err := s.write(ctx, owner, func(t db.Tx) error {
 		apps, others = nil, nil
+		if err := recordDeletion(ctx, t, owner); err != nil {
+			return err
+		}
 		spaces, err := leaveAllSpaces(t, owner, now)
 		if err != nil {
 			return err

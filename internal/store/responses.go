@@ -254,7 +254,7 @@ func (s *Store) DeleteResponse(ctx context.Context, owner, formID, responseID st
 	if !areIDs(formID, responseID) {
 		return fault.NotFound
 	}
-	n, err := s.deleteResponses(ctx, owner, formID, deletion{ids: []string{responseID}, now: now})
+	n, err := s.deleteResponses(ctx, owner, formID, deletion{ids: []string{responseID}, now: now, audit: newAuditCount(AuditResponsesDeleted)})
 	return checkAffected(n, err)
 }
 
@@ -264,6 +264,7 @@ func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filte
 	defer wrap(&err, "delete responses")
 	var all int64
 	scan := Scan{Rows: deleteBatch, Budget: time.Second, Stop: true}
+	audit := newAuditCount(AuditResponsesDeleted)
 	for {
 		// Each response is read once: no batch starts from the beginning.
 		part, err := s.ScanResponses(ctx, owner, formID, filter, scan)
@@ -275,7 +276,7 @@ func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filte
 			ids[i] = r.ID
 		}
 		if len(ids) > 0 {
-			n, err := s.deleteResponses(ctx, owner, formID, deletion{ids: ids, now: now})
+			n, err := s.deleteResponses(ctx, owner, formID, deletion{ids: ids, now: now, audit: audit})
 			if all += n; err != nil {
 				return all, err
 			}
@@ -297,6 +298,7 @@ const (
 type deletion struct {
 	ids   []string
 	now   time.Time
+	audit *auditCount
 	keep  func(db.Tx, form.Response) error // called with each of them first; nil: they are deleted for good
 	check func(db.Tx) error                // says why nothing may be deleted any more, or nil
 }
@@ -381,8 +383,14 @@ func (s *Store) deleteSome(ctx context.Context, owner, formID string, d deletion
 			return err
 		}
 		hadFiles = keep == nil && slices.ContainsFunc(removed, hasFiles)
+		if err := d.audit.record(ctx, t, owner, formID, n); err != nil {
+			return err
+		}
 		return s.updateOptionCounts(t, owner, formID, optionChange{removed: removed, enforceLimits: true})
 	})
+	if err == nil {
+		d.audit.total += n
+	}
 	if err == nil && hadFiles {
 		s.sweepNow(ctx, owner)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"formulary/internal/db"
@@ -82,12 +83,14 @@ func (s *Store) SetRetention(ctx context.Context, owner, formID string, days int
 		if err := checkAffected(t.Exec(dropCountSQL, owner, formID, 0, 0)); err != nil {
 			return err
 		}
-		if days == 0 {
-			_, err := t.Exec(endRetentionSQL, owner, formID)
+		sql, args := endRetentionSQL, []any{owner, formID}
+		if days > 0 {
+			sql, args = setRetentionSQL, append(args, days, toMillis(now), toMillis(now.Add(retentionNotice)))
+		}
+		if n, err := t.Exec(sql, args...); err != nil || n == 0 {
 			return err
 		}
-		_, err := t.Exec(setRetentionSQL, owner, formID, days, toMillis(now), toMillis(now.Add(retentionNotice)))
-		return err
+		return recordForm(ctx, t, owner, formID, AuditRetentionChanged, details{"days": strconv.FormatInt(days, 10)})
 	})
 	if err != nil {
 		return Retention{}, err
@@ -227,6 +230,7 @@ func (s *Store) deleteExpired(ctx context.Context, f dueForm, state retentionSta
 		var one int64
 		return queryOne(t.Query, retentionIsSQL, []any{f.owner, f.id, state.days, toMillis(now)}, &one)
 	}
+	audit := newAuditCount(AuditResponsesPurged)
 	for range retentionBatches {
 		var ids []string
 		if err := s.db.Query(ctx, responsesUntilSQL, func(r db.Row) error {
@@ -240,7 +244,7 @@ func (s *Store) deleteExpired(ctx context.Context, f dueForm, state retentionSta
 		if len(ids) == 0 {
 			return false, nil
 		}
-		n, err := s.deleteResponses(ctx, f.owner, f.id, deletion{ids: ids, now: now, check: unchanged})
+		n, err := s.deleteResponses(ctx, f.owner, f.id, deletion{ids: ids, now: now, check: unchanged, audit: audit})
 		if err != nil {
 			return false, replaceNotFound(err, nil)
 		}

@@ -69,7 +69,10 @@ func (s *Store) AddSpace(ctx context.Context, space Space, person account.User, 
 		if _, err := t.Exec(insertSpaceSQL, space.Key, space.Name, person.Language, toMillis(now), person.TimeZone); err != nil {
 			return err
 		}
-		return insertMember(t, space.Key, person.ID, account.Owner, now)
+		if err := insertMember(t, space.Key, person.ID, account.Owner, now); err != nil {
+			return err
+		}
+		return recordAudit(ctx, t, space.Key, AuditEntry{Action: AuditSpaceCreated, ObjectID: space.ID(), ObjectName: space.Name})
 	})
 }
 
@@ -91,7 +94,16 @@ func checkSpaces(t db.Tx, person string, role account.Role) error {
 // RenameSpace changes the name of a shared space.
 func (s *Store) RenameSpace(ctx context.Context, space, name string) (err error) {
 	defer wrap(&err, "rename space")
-	return s.write(ctx, space, func(t db.Tx) error { return checkAffected(t.Exec(renameSpaceSQL, space, name)) })
+	return s.write(ctx, space, func(t db.Tx) error {
+		before, err := personName(t, space)
+		if err != nil {
+			return err
+		}
+		if err := checkAffected(t.Exec(renameSpaceSQL, space, name)); err != nil || before == name {
+			return err
+		}
+		return recordAudit(ctx, t, space, AuditEntry{Action: AuditSpaceRenamed, ObjectID: account.SpaceID(space), ObjectName: name, Details: details{"before": before}})
+	})
 }
 
 // Space returns a space by the ID of its account.

@@ -16,7 +16,7 @@ import (
 // request waits for.
 var allAccounts = []string{
 	"cleanup.go", "backup.go", "expiredFormsSQL", "dueOpeningsSQL", "oldTrashSQL", "webhookAccountsSQL", "lapsedGrantsSQL", "lapsedTokensSQL", "oldEventFormsSQL",
-	"mailAccountsSQL", "keptMailsSQL", "formMailAccountsSQL", "notifyingAccountsSQL",
+	"oldAuditSQL", "activeAuditSQL", "mailAccountsSQL", "keptMailsSQL", "formMailAccountsSQL", "notifyingAccountsSQL",
 	"dueRetentionSQL", "garbageAccountsSQL", "expiredFilesSQL", "unscannedFilesSQL", "tooLargeOwnersSQL", "examinedPicturesSQL", "files_check.go",
 }
 

@@ -169,7 +169,7 @@ func (s *Store) ExchangeCode(ctx context.Context, r CodeExchange, now time.Time)
 				return replaceNotFound(err, errCode)
 			}
 			replayed = true
-			return endGrant(t, owner, grantID, now)
+			return endGrant(ctx, t, owner, grantID, now)
 		}
 		if err != nil {
 			return err
@@ -278,7 +278,7 @@ func (s *Store) Refresh(ctx context.Context, r RefreshRequest, now time.Time) (_
 		}
 		end := func() error {
 			reused = true
-			return endGrant(t, key.Account, grantID, now)
+			return endGrant(ctx, t, key.Account, grantID, now)
 		}
 		if rotated != 0 {
 			return end()
@@ -378,6 +378,6 @@ func (s *Store) RevokeRefresh(ctx context.Context, key account.SecretRef, appID 
 		if err := queryOne(t.Query, refreshGrantSQL, []any{key.Account, key.ID, key.Hash, appID}, &grantID); err != nil {
 			return replaceNotFound(err, nil)
 		}
-		return endGrant(t, key.Account, grantID, now)
+		return endGrant(ctx, t, key.Account, grantID, now)
 	})
 }

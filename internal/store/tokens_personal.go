@@ -113,6 +113,10 @@ func (s *Store) AddPersonalToken(ctx context.Context, secret account.Secret, p P
 			toMillis(p.CreatedAt), toMillis(p.ExpiresAt)); err != nil {
 			return err
 		}
+		if err := recordAudit(ctx, t, secret.Account, AuditEntry{Action: AuditTokenCreated, ObjectID: secret.ID, ObjectName: p.Name,
+			Details: details{"scope": p.Scopes.String(), "expires_at": auditTime(p.ExpiresAt)}}); err != nil {
+			return err
+		}
 		return addMails(t, secret.Account, mails...)
 	})
 	s.mailsAdded()
@@ -126,7 +130,7 @@ func (s *Store) RevokePersonalToken(ctx context.Context, owner, tokenID string, 
 		return fault.NotFound
 	}
 	return s.write(ctx, owner, func(t db.Tx) error {
-		if err := checkAffected(t.Exec(deletePersonalTokenSQL, owner, tokenID)); err != nil {
+		if err := checkAffected(revokeTokens(ctx, t, deletePersonalTokenSQL, owner, tokenID)); err != nil {
 			return err
 		}
 		return endTokenWebhooks(t, owner, now)
@@ -134,8 +138,8 @@ func (s *Store) RevokePersonalToken(ctx context.Context, owner, tokenID string, 
 }
 
 // revokePersonalTokens deletes all personal tokens of an account.
-func revokePersonalTokens(t db.Tx, owner string, now time.Time) error {
-	if _, err := t.Exec(deletePersonalTokensSQL, owner); err != nil {
+func revokePersonalTokens(ctx context.Context, t db.Tx, owner string, now time.Time) error {
+	if _, err := revokeTokens(ctx, t, deletePersonalTokensSQL, owner); err != nil {
 		return err
 	}
 	return endTokenWebhooks(t, owner, now)

@@ -90,32 +90,11 @@ func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64
 		if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, -1); err != nil {
 			return err
 		}
-		return rankMiss(t, owner, formList, trashed.Serial)
-	})
-}
-
-// Deleted is a form that can still be restored.
-type Deleted struct {
-	form.Form
-	At time.Time
-}
-
-// DeletedForms lists the forms that can be restored, latest first.
-func (s *Store) DeletedForms(ctx context.Context, owner string) (_ []Deleted, err error) {
-	defer wrap(&err, "list deleted forms")
-	var list []Deleted
-	err = s.db.Query(ctx, trashedSQL, func(r db.Row) error {
-		var content string
-		var deleted int64
-		if err := r.Scan(&content, &deleted); err != nil {
+		if err := rankMiss(t, owner, formList, trashed.Serial); err != nil {
 			return err
 		}
-		var trashed trashedForm
-		err := json.Unmarshal([]byte(content), &trashed)
-		list = append(list, Deleted{trashed.Form, fromMillis(deleted)})
-		return err
-	}, owner, id.Form, id.Form+lastID)
-	return list, err
+		return recordAudit(ctx, t, owner, AuditEntry{Action: AuditFormDeleted, ObjectID: id, ObjectName: f.Title})
+	})
 }
 
 // RestoreForm undoes DeleteForm.
@@ -161,7 +140,10 @@ func (s *Store) RestoreForm(ctx context.Context, owner, formID string, now time.
 		if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, 1); err != nil {
 			return err
 		}
-		return rankFound(t, owner, formList, trashed.Serial)
+		if err := rankFound(t, owner, formList, trashed.Serial); err != nil {
+			return err
+		}
+		return recordForm(ctx, t, owner, formID, AuditFormRestored, nil)
 	})
 	return trashed.Form, err
 }

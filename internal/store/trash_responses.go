@@ -15,7 +15,7 @@ import (
 // trashRetention.
 func (s *Store) DeleteResponsesWithUndo(ctx context.Context, owner, formID string, ids []string, now time.Time) (_ int64, err error) {
 	defer wrap(&err, "move responses to trash")
-	return s.deleteResponses(ctx, owner, formID, deletion{ids: ids, now: now, keep: func(t db.Tx, r form.Response) error {
+	return s.deleteResponses(ctx, owner, formID, deletion{ids: ids, now: now, audit: newAuditCount(AuditResponsesDeleted), keep: func(t db.Tx, r form.Response) error {
 		content, err := json.Marshal(r)
 		if err != nil {
 			return err
@@ -34,19 +34,6 @@ func (s *Store) DeleteResponsesWithUndo(ctx context.Context, owner, formID strin
 	}})
 }
 
-// DeletedResponses lists the IDs of responses that can be restored, latest first.
-func (s *Store) DeletedResponses(ctx context.Context, owner, formID string) (_ []string, err error) {
-	defer wrap(&err, "list deleted responses")
-	var list []string
-	err = s.db.Query(ctx, trashedOfSQL, func(r db.Row) error {
-		var id string
-		err := r.Scan(&id)
-		list = append(list, id)
-		return err
-	}, owner, formID)
-	return list, err
-}
-
 // RestoreResponses undoes DeleteResponsesWithUndo and returns the number of restored
 // responses. Option limits do not apply: these responses were submitted before others.
 func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids []string, now time.Time) (all int64, err error) {
@@ -62,8 +49,10 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 	if err := s.reserveUndo(ctx, owner, growth); err != nil {
 		return 0, err
 	}
+	restored := restoration{audit: newAuditCount(AuditResponsesRestored), now: now}
 	for len(ids) > 0 {
-		n, done, err := s.restoreSome(ctx, owner, formID, ids, now)
+		restored.ids = ids
+		n, done, err := s.restoreSome(ctx, owner, formID, restored)
 		if err != nil {
 			return all, err
 		}
@@ -72,8 +61,16 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 	return all, nil
 }
 
+// restoration says which responses are restored.
+type restoration struct {
+	ids   []string
+	now   time.Time
+	audit *auditCount
+}
+
 // restoreSome restores the first responses, in one transaction. done is how many IDs it has read.
-func (s *Store) restoreSome(ctx context.Context, owner, formID string, ids []string, now time.Time) (n int64, done int, err error) {
+func (s *Store) restoreSome(ctx context.Context, owner, formID string, back restoration) (n int64, done int, err error) {
+	ids, now := back.ids, back.now
 	var full bool
 	err = s.write(ctx, responsesOf(owner), func(t db.Tx) error {
 		n, done, full = 0, 0, false
@@ -138,6 +135,9 @@ func (s *Store) restoreSome(ctx context.Context, owner, formID string, ids []str
 		if err := s.updateOptionCounts(t, owner, formID, optionChange{added: restored}); err != nil {
 			return err
 		}
+		if err := back.audit.record(ctx, t, owner, formID, n); err != nil {
+			return err
+		}
 		f, err := readForm(t.Query, owner, formID)
 		if err != nil {
 			return err
@@ -147,6 +147,9 @@ func (s *Store) restoreSome(ctx context.Context, owner, formID string, ids []str
 		}
 		return nil
 	})
+	if err == nil {
+		back.audit.total += n
+	}
 	if err == nil && full {
 		s.db.Invalidate(owner)
 	}

@@ -227,12 +227,12 @@ type PasswordChange struct {
 // tokens according to the change.
 func (s *Store) SetPassword(ctx context.Context, c PasswordChange, now time.Time) (err error) {
 	defer wrap(&err, "set password")
-	err = s.write(ctx, c.Owner, func(t db.Tx) error { return setPassword(t, c, now) })
+	err = s.write(ctx, c.Owner, func(t db.Tx) error { return setPassword(ctx, t, c, now) })
 	s.mailsAdded()
 	return err
 }
 
-func setPassword(t db.Tx, c PasswordChange, now time.Time) error {
+func setPassword(ctx context.Context, t db.Tx, c PasswordChange, now time.Time) error {
 	if err := checkAffected(t.Exec(setPasswordSQL, c.Owner, c.Hash)); err != nil {
 		return err
 	}
@@ -246,10 +246,10 @@ func setPassword(t db.Tx, c PasswordChange, now time.Time) error {
 	if err := endSessions(t, c.Owner, c.KeepSession, c.KeepDevice); err != nil || c.KeepGrants {
 		return err
 	}
-	if _, err := t.Exec(endGrantsSQL, c.Owner, toMillis(now)); err != nil {
+	if _, err := endGrants(ctx, t, endGrantsSQL, c.Owner, toMillis(now)); err != nil {
 		return err
 	}
-	if err := revokePersonalTokens(t, c.Owner, now); err != nil {
+	if err := revokePersonalTokens(ctx, t, c.Owner, now); err != nil {
 		return err
 	}
 	return endGrantWebhooks(t, c.Owner, now)

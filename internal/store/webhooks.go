@@ -208,6 +208,9 @@ func (s *Store) AddWebhook(ctx context.Context, owner string, w Webhook, once Id
 			w.AppID, w.GrantID, w.Secret, toMillis(now), positions[0]); err != nil {
 			return err
 		}
+		if err := recordWebhook(ctx, t, owner, w, AuditWebhookCreated); err != nil {
+			return err
+		}
 		made, err = readWebhook(t.Query, owner, w.WebhookKey)
 		return err
 	})
@@ -263,7 +266,10 @@ func (s *Store) UpdateWebhook(ctx context.Context, owner string, key WebhookKey,
 			w.Secret, w.OldSecret, toMillis(w.OldSecretUntil), toMillis(w.UpdatedAt), toMillis(w.FailingSince),
 			w.AppID, w.GrantID)
 		w.Events = parseEvents(formatEvents(w.Events))
-		return err
+		if err != nil {
+			return err
+		}
+		return recordWebhookChange(ctx, t, owner, before, w)
 	})
 	s.db.Invalidate(webhookOwners)
 	return w, err
@@ -279,10 +285,17 @@ func (s *Store) DeleteWebhook(ctx context.Context, owner string, key WebhookKey)
 		if err := checkAffected(t.Exec(addStoredSQL, owner, key.FormID, 0)); err != nil {
 			return err
 		}
+		w, err := readWebhook(t.Query, owner, key)
+		if err != nil {
+			return err
+		}
 		if err := checkAffected(t.Exec(deleteWebhookSQL, owner, key.FormID, key.ID)); err != nil {
 			return err
 		}
-		_, err := t.Exec(deleteDeliveriesSQL, owner, key.FormID, key.ID)
+		if err := recordWebhook(ctx, t, owner, w, AuditWebhookDeleted); err != nil {
+			return err
+		}
+		_, err = t.Exec(deleteDeliveriesSQL, owner, key.FormID, key.ID)
 		return err
 	})
 }

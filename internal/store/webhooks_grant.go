@@ -65,7 +65,7 @@ func (s *Store) endLapsedGrants(ctx context.Context, usedSince, now time.Time) e
 		}
 		for _, g := range list {
 			err := s.write(ctx, g.owner, func(t db.Tx) error {
-				if _, err := t.Exec(endLapsedSQL, g.owner, g.id, toMillis(usedSince), toMillis(now)); err != nil {
+				if _, err := endGrants(ctx, t, endLapsedSQL, g.owner, g.id, toMillis(usedSince), toMillis(now)); err != nil {
 					return err
 				}
 				return endGrantWebhooks(t, g.owner, now)

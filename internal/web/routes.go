@@ -24,6 +24,7 @@ var (
 	readSpace      = access{signedIn: true, needs: account.SpaceRead}
 	manageSpace    = access{signedIn: true, needs: account.SpaceManage, whole: true}
 	writeWebhooks  = access{signedIn: true, needs: account.WebhooksWrite}
+	readAudit      = access{signedIn: true, needs: account.AuditRead}
 )
 
 type route struct {
@@ -142,6 +143,8 @@ func (web *Handler) routes() []route {
 		{"POST /spaces/{space}/invitations/{invitation}/withdraw", manageSpace, maxPost, web.workspace.WithdrawInvitation},
 		{"GET /invitation", anyone, noBody, page.InAllLanguages(web.identity.ShowInvitation)},
 		{"POST /invitation", anyone, maxPost, page.InAllLanguages(web.identity.AcceptInvitation)},
+		{"GET /spaces/{space}/audit", readAudit, noBody, web.workspace.ShowAudit},
+		{"GET /spaces/{space}/audit/download", readAudit, noBody, web.workspace.DownloadAudit},
 
 		{"GET /signin", anyone, noBody, page.InAllLanguages(web.identity.ShowSignIn)},
 		{"POST /signin", anyone, maxPost, page.InAllLanguages(web.identity.SignIn)},

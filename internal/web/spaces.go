@@ -10,7 +10,8 @@ import (
 )
 
 // enterSpace decides whose data the page shows, and whether the user may do what the route is for.
-// A page of a form is in the space of the form, and one of a space in that; others are in the space that the user has chosen.
+// A page of a form is in the space of the form, and one whose path names a space is in that space.
+// Others are in the space that the user has chosen.
 func (web *Handler) enterSpace(req *page.Request, asked access) error {
 	if asked.needs == "" {
 		return nil

@@ -234,6 +234,9 @@ func (web *Handler) enter(req *page.Request, route route) error {
 	if err := web.enterSpace(req, route.access); err != nil {
 		return err
 	}
+	if req.User != nil {
+		req.SetActor(*req.User, web.sessions.Address(req.Request))
+	}
 	compressPage(req, route)
 	return route.handle(req)
 }

@@ -30,6 +30,9 @@ type accountPage struct {
 	Quotas    store.Quotas
 }
 
+// SpaceID is the ID of the user's own space.
+func (p *accountPage) SpaceID() string { return account.SpaceID(p.User.ID) }
+
 // Bytes formats a size in the language of the user.
 func (p *accountPage) Bytes(n int64) string {
 	return strings.Replace(store.FormatBytes(n), ".", p.T("."), 1)

@@ -48,6 +48,7 @@ func (pages *Pages) Reset(req *page.Request) error {
 	if err != nil {
 		return pages.failReset(req, err)
 	}
+	req.SetActor(user, pages.Address(req.Request))
 	if err := account.CheckPassword(password, user.Email, user.Name); err != nil {
 		p := newResetPage(link, user)
 		p.Problems = page.Problems{"password": fault.MessageOf(err)}

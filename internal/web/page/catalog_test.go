@@ -12,6 +12,7 @@ import (
 	"formulary/internal/delivery"
 	"formulary/internal/form"
 	"formulary/internal/locale"
+	"formulary/internal/store"
 	"formulary/internal/webhook"
 )
 
@@ -74,7 +75,7 @@ func workspaceTexts(t *testing.T) texts {
 	list.addScripts(t, "static/builder*.js")
 	list.addScripts(t, "static/vdom.js")
 	tables := map[string][]string{
-		"identity": {"accountNotices", "englishNames", "applicationNotices", "recipientStates"}, "workspace": {"connectNotices", "deliveryFilters", "eventDescriptions", "homeNotices", "responsesNotices", "operatorTexts", "momentTexts", "listTexts", "dayTexts", "responseNotices", "statusLabels", "shareNotices", "webhookNotices", "frequencyLabels", "notifyNotices", "designNotices", "designLabels", "embedLabels", "changeLabels", "settingLabels", "spacesNotices", "spaceNotices", "invitationNotices", "peopleNotices"}, "page": {"roleNames"}, "reference": {"errorMeanings"},
+		"identity": {"accountNotices", "englishNames", "applicationNotices", "recipientStates"}, "workspace": {"connectNotices", "deliveryFilters", "eventDescriptions", "homeNotices", "responsesNotices", "operatorTexts", "momentTexts", "listTexts", "dayTexts", "responseNotices", "statusLabels", "shareNotices", "webhookNotices", "frequencyLabels", "notifyNotices", "designNotices", "designLabels", "embedLabels", "changeLabels", "settingLabels", "auditSentences", "auditRoles", "spacesNotices", "spaceNotices", "invitationNotices", "peopleNotices"}, "page": {"roleNames"}, "reference": {"errorMeanings"},
 	}
 	for _, folder := range webPackages(t) {
 		if files := "../" + folder + "/templates/*.html"; folder != "." {
@@ -106,6 +107,9 @@ func workspaceTexts(t *testing.T) texts {
 	list.addGo(t, "../../oauth/authorize.go", goTexts{calls: map[string]int{"errorPage": 0, "fault.New": 1}})
 	list.addGo(t, "../../fault/*.go", goTexts{calls: map[string]int{"New": 1}})
 
+	for _, action := range store.AuditActions {
+		list.add("audit_actions.go", action.Meaning)
+	}
 	for _, scope := range account.ScopeList {
 		list.add("scope.go", scope.Description)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -61,6 +62,13 @@ func (req *Request) Context() context.Context {
 		return req.Request.Context()
 	}
 	return store.ForAccount(req.Request.Context(), req.Owner())
+}
+
+// SetActor says who causes the changes of the request, for the audit log.
+func (req *Request) SetActor(user account.User, address netip.Addr) {
+	req.Request = req.Request.WithContext(store.WithActor(req.Request.Context(), store.Actor{
+		Kind: store.ActorPerson, PersonID: user.ID, PersonName: user.DisplayName(), Address: address,
+	}))
 }
 
 // Limits of how long a body may take that Stream reads.

@@ -23,6 +23,9 @@ func (pages *Pages) DownloadAccount(req *page.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := pages.Store.RecordAudit(req.Context(), req.Owner(), store.AuditEntry{Action: store.AuditAccountDownloaded, ObjectID: req.User.ID, ObjectName: req.User.DisplayName()}); err != nil {
+		return err
+	}
 	return download.Send(req.W, req.Request, pages.Site.Log, download.File{Name: "formulary.zip", MediaType: "application/zip"}, func(out io.Writer) error {
 		archive := zip.NewWriter(out)
 		// An account can be large, so speed matters more than size.

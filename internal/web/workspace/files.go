@@ -119,6 +119,9 @@ func (pages *Pages) DownloadResponseFiles(req *page.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := pages.Store.RecordFiles(req.Context(), req.Owner(), r); err != nil {
+		return err
+	}
 	name := fileName(f.Title, f.ID) + " " + r.ID + ".zip"
 	return download.Send(req.W, req.Request, pages.Site.Log, download.File{Name: name, MediaType: zipType}, func(out io.Writer) error {
 		return pages.Files.ArchiveResponse(req.Context(), out, req.Owner(), r)

@@ -59,6 +59,9 @@ func (pages *Pages) ExportResponses(req *page.Request) error {
 		return err
 	}
 	filter.Marks = table.Marks
+	if err := pages.Store.RecordExport(req.Context(), req.Owner(), id, format.Name); err != nil {
+		return err
+	}
 	each := func(fn func(form.Response) error) error {
 		return pages.Store.StreamResponses(req.Context(), req.Owner(), id, filter, fn)
 	}
