@@ -97,7 +97,8 @@ type Access struct {
 // OwnSpace is the access of a person to their own space.
 func OwnSpace(person string) Access { return Access{Space: person, Role: Owner} }
 
-var errMissingRole = fault.New(fault.MissingRole, "Your role in this space does not allow this.")
+// ErrMissingRole is the error for what the role of a person does not allow.
+var ErrMissingRole = fault.New(fault.MissingRole, "Your role in this space does not allow this.")
 
 // Check returns an error if a permission is missing: for a form, or for the whole space if formID
 // is empty. A form that may not be used looks like one that does not exist.
@@ -111,7 +112,7 @@ func (a Access) Check(needed Scope, formID string) error {
 	}
 	// The audit log is about all forms of a space.
 	if !role.Allows(needed) || needed == AuditRead && a.Forms != nil {
-		return errMissingRole
+		return ErrMissingRole
 	}
 	return nil
 }

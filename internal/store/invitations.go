@@ -116,8 +116,8 @@ func checkInvitation(t db.Tx, i Invitation, space string) error {
 			return err
 		}
 	}
-	if i.Email == "" {
-		return nil
+	if err := checkInviter(t, i, space); err != nil || i.Email == "" {
+		return err
 	}
 	person, err := queryUser(t.Query, userByEmailSQL, account.EmailKey(i.Email))
 	if isMissing(err) {
@@ -127,6 +127,21 @@ func checkInvitation(t db.Tx, i Invitation, space string) error {
 		return err
 	}
 	return checkNoMember(t, space, person.ID)
+}
+
+// checkInviter returns an error if the person who invites has stopped being an owner meanwhile.
+func checkInviter(t db.Tx, i Invitation, space string) error {
+	if i.InvitedBy == space {
+		return nil
+	}
+	var role string
+	if err := queryOne(t.Query, memberRoleSQL, []any{space, i.InvitedBy}, &role); err != nil {
+		return err
+	}
+	if !account.Role(role).Allows(account.SpaceManage) {
+		return account.ErrMissingRole
+	}
+	return nil
 }
 
 // checkNoMember returns an error if a person is a member of a space.

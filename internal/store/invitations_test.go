@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -90,6 +91,10 @@ func TestInvitationsOfFormerOwners(t *testing.T) {
 			other := invite(t, s, store.Invitation{Space: space, Role: account.Viewer, InvitedBy: ada.ID})
 			if err := end(space); err != nil {
 				t.Fatal(err)
+			}
+			late := store.NewInvitation{Invitation: store.Invitation{Space: space, Role: account.Owner, InvitedBy: bob.ID}, Secret: account.NewSecret(account.InvitationKey, space, time.Now())}
+			if err := s.Invite(ctx, late, time.Now()); err == nil {
+				t.Errorf("%s, and invites", name)
 			}
 			if _, err := s.AcceptInvitation(ctx, kept.Text, eve, time.Now()); !errors.Is(err, store.ErrInvitation) {
 				t.Errorf("%s: %v", name, err)
@@ -237,6 +242,48 @@ func TestMailsToOwners(t *testing.T) {
 		}
 		if len(list) != 2 || !got[ada.Email] || !got[bob.Email] {
 			t.Errorf("mails to %v", got)
+		}
+	})
+}
+
+// The confirmed address of a member needs no other confirmation, until they leave.
+func TestNotificationsOfMembers(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		ada, bob, eve := addUser(t, s, "ada@example.com"), addUser(t, s, "bob@example.com"), addUser(t, s, "eve@example.com")
+		space := addSpace(t, s, "Team", ada)
+		if err := s.SetMember(ctx, space, bob.ID, account.Viewer, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		for _, person := range []account.User{bob, eve} {
+			if err := s.VerifyEmail(ctx, person, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		formID := mustForm(t, s, space, "Survey")
+		receives := func() string {
+			n, err := s.Notifications(ctx, space, formID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var list []string
+			for _, r := range n.Recipients {
+				if r.Receives() {
+					list = append(list, r.Email)
+				}
+			}
+			return strings.Join(list, " ")
+		}
+		if _, err := s.SetNotifications(ctx, space, formID, store.NotificationChange{When: store.NotifyEach, To: []string{bob.Email, eve.Email}, Confirm: confirmation}, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if got := receives(); got != bob.Email {
+			t.Errorf("notified: %s", got)
+		}
+		if err := s.RemoveMember(ctx, space, bob.ID, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if got := receives(); got != "" {
+			t.Errorf("notified after bob was removed: %s", got)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"formulary/internal/account"
 	"formulary/internal/db"
 	"formulary/internal/fault"
+	"formulary/internal/id"
 )
 
 // Space is what an account owns: that of a person, or one that several people share. Both are
@@ -178,6 +179,9 @@ func readAccess(q querier, person, space string) (account.Access, error) {
 // the form.
 func (s *Store) SpaceOfForm(ctx context.Context, formID string) (_ string, err error) {
 	defer wrap(&err, "find space of form")
+	if _, ok := id.Parse(id.Form, formID); !ok {
+		return "", fault.NotFound
+	}
 	var owner string
 	err = queryOne(s.query(ctx), ownerSQL, []any{formID}, &owner)
 	return owner, err

@@ -117,6 +117,9 @@ var errTooManyViews = fault.New(fault.QuotaReached, "The form has reached its li
 // AddView saves a view. A repeated key returns the view that the first request saved.
 func (s *Store) AddView(ctx context.Context, owner string, v View, once IdempotencyKey, now time.Time) (_ View, err error) {
 	defer wrap(&err, "add view")
+	if _, ok := id.Parse(id.Form, v.FormID); !ok {
+		return View{}, fault.NotFound
+	}
 	content, err := s.checkView(ctx, owner, &v)
 	if err != nil {
 		return View{}, err

@@ -70,6 +70,32 @@ func TestPagesOfRoles(t *testing.T) {
 	})
 }
 
+// An editor of one form sees nothing that is for the whole space.
+func TestPagesOfGuestEditor(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		a, guest := signedIn(s, ada), signedIn(s, bob)
+		form := strings.TrimSuffix(a.Post("/forms", url.Values{"title": {"Survey"}}).Header.Get("Location"), "/build")
+		status(t, "a theme", a.Post(form+"/design/themes", url.Values{"brand": {"#b4532a"}, "mood": {"paper"}, "theme": {"Studio"}}), 303)
+		status(t, "share", a.Post(form+"/people", url.Values{"email": {bob}, "role": {"editor"}}), 303)
+		for path, texts := range map[string][]string{
+			form + "/design": {"Studio", "Save theme"}, form + "/share": {`id="people"`}, "/": {"New form", "/duplicate"}, "/templates": {"Use this template"},
+		} {
+			has(t, a.Get(path), texts...)
+		}
+		guest.Get(form + "/build") // enters the space
+		for path, texts := range map[string][]string{
+			form + "/design": {"Studio", "Save theme"}, form + "/share": {`id="people"`}, "/": {"New form", "/duplicate"}, "/templates": {"Use this template"},
+		} {
+			p := guest.Get(path)
+			status(t, path, p, 200)
+			lacks(t, p, texts...)
+		}
+		has(t, guest.Get("/"), "/delete", "/build")
+		has(t, guest.Get(form+"/share"), "Save")
+		status(t, "a theme", guest.Post(form+"/design/themes", nil), 403)
+	})
+}
+
 // skipped are actions that would end the test.
 func skipped(action string) bool {
 	return action == "/signout" || strings.HasSuffix(action, "/leave") || strings.HasSuffix(action, "/switch")
