@@ -13,6 +13,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/cli/clitest"
+	"formulary/internal/db"
 	"formulary/internal/form"
 	"formulary/internal/id"
 	"formulary/internal/store"
@@ -160,36 +161,36 @@ func TestAuditOfSpace(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
 		s := clitest.Start(t, storage)
-		db := storetest.Open(t, storage)
+		direct := storetest.Open(t, storage)
 		ctx, now := context.Background(), time.Now()
 		people := map[string]account.User{}
 		for _, name := range []string{"ada", "ed", "vic", "guest", "nobody"} {
 			s.AddUser(name + "@example.com")
-			user, err := db.UserByEmail(ctx, name+"@example.com")
+			user, err := direct.UserByEmail(ctx, name+"@example.com")
 			if err != nil {
 				t.Fatal(err)
 			}
 			people[name] = user
 		}
 		space := store.Space{Key: id.New(id.User, now), Name: "Team"}
-		if err := db.AddSpace(ctx, space, people["ada"], now); err != nil {
+		if err := direct.AddSpace(ctx, space, people["ada"], now); err != nil {
 			t.Fatal(err)
 		}
-		if err := db.SetMember(ctx, space.Key, people["ed"].ID, account.Editor, now); err != nil {
+		if err := direct.SetMember(ctx, space.Key, people["ed"].ID, account.Editor, now); err != nil {
 			t.Fatal(err)
 		}
-		if err := db.SetMember(ctx, space.Key, people["vic"].ID, account.Viewer, now); err != nil {
+		if err := direct.SetMember(ctx, space.Key, people["vic"].ID, account.Viewer, now); err != nil {
 			t.Fatal(err)
 		}
-		f, err := db.CreateForm(ctx, space.Key, form.Header{Title: "Order", Language: "en"}, nil, now)
+		f, err := direct.CreateForm(ctx, space.Key, form.Header{Title: "Order", Language: "en"}, nil, now)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := db.ShareForm(ctx, space.Key, f.ID, people["guest"].ID, account.Editor, now); err != nil {
+		if err := direct.ShareForm(ctx, space.Key, f.ID, people["guest"].ID, account.Editor, now); err != nil {
 			t.Fatal(err)
 		}
 		title := `=HYPERLINK("https://evil.example")`
-		if err := db.RecordAudit(ctx, space.Key, store.AuditEntry{Action: store.AuditFormDeleted, ObjectID: "frm_x", ObjectName: title}); err != nil {
+		if err := direct.RecordAudit(ctx, space.Key, store.AuditEntry{Action: store.AuditFormDeleted, ObjectID: "frm_x", ObjectName: title}); err != nil {
 			t.Fatal(err)
 		}
 		audit := "/spaces/" + space.ID() + "/audit"
@@ -205,6 +206,7 @@ func TestAuditOfSpace(t *testing.T) {
 				t.Errorf("%s gets %d from their own log\n%s", name, own.StatusCode, own.Text)
 			}
 		}
+		checkAuditGrants(t, s, people, space.Key)
 		b := s.Browser()
 		b.SignIn("ada@example.com")
 		page := b.Get(audit)
@@ -224,4 +226,32 @@ func TestAuditOfSpace(t *testing.T) {
 			t.Errorf("a space that does not exist: %d", got.StatusCode)
 		}
 	})
+}
+
+// checkAuditGrants reads the log of a space with grants of people in it.
+func checkAuditGrants(t *testing.T, s *clitest.Service, people map[string]account.User, space string) {
+	t.Helper()
+	engine, err := db.Open(s.Storage.Data, s.Storage.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	app := s.AddApp(ada, "https://app.example.com/cb", "--scope="+everyScope)
+	for _, c := range []struct {
+		name string
+		some bool // forms
+		want int
+	}{{"ada", false, 0}, {"ada", true, 403002}, {"ed", false, 403002}, {"vic", false, 403002}} {
+		token := s.Token(c.name+"@example.com", app, everyScope).Access
+		if err := engine.Write(context.Background(), func(tx db.Tx) error {
+			_, err := tx.Exec(`UPDATE consent SET space_id = $2, some_forms = $3, ended_at = -1 WHERE account_id = $1 AND space_id = ''`, people[c.name].ID, space, c.some)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		a := s.Call("GET", "/api/v1/audit", token, "")
+		if a.Code() != c.want || strings.Contains(a.Text, "HYPERLINK") != (c.want == 0) {
+			t.Errorf("%s, some forms %v: %s", c.name, c.some, a.Text)
+		}
+	}
 }

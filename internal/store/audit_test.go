@@ -346,3 +346,43 @@ func TestAuditOfRetention(t *testing.T) {
 		}
 	})
 }
+
+// Whoever leaves a space has left it, however they do, and a new password ends grants and tokens.
+func TestAuditOfDepartures(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		x, now := newAuditFixture(t, s), time.Now()
+		own := store.WithActor(ctx, store.Actor{Kind: store.ActorPerson, PersonID: x.bob.ID, PersonName: "Bob"})
+		newest := func(space string) store.AuditEntry { return auditLog(t, s, space, store.AuditFilter{})[0] }
+		for _, leave := range []func() error{
+			func() error { return s.RemoveMember(own, x.space, x.bob.ID, now) },
+			func() error { _, err := s.DeleteUser(own, x.bob.ID, now); return err },
+		} {
+			if err := s.SetMember(ctx, x.space, x.bob.ID, account.Editor, now); err != nil {
+				t.Fatal(err)
+			}
+			if err := leave(); err != nil {
+				t.Fatal(err)
+			}
+			if e := newest(x.space); e.Action != store.AuditMemberLeft || e.ObjectID != x.bob.ID || e.ObjectName != "bob@example.com" || e.Actor.PersonName != "Bob" {
+				t.Errorf("recorded %+v", e)
+			}
+		}
+		x.app = newApp(t, s, x.ada.ID)
+		for range 2 { // of one application
+			if err := x.consent(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.AddPersonalToken(ctx, x.token, store.PersonalToken{Name: "backup", CreatedAt: now, ExpiresAt: now.Add(time.Hour)}, nil); err != nil {
+			t.Fatal(err)
+		}
+		before := len(auditLog(t, s, x.ada.ID, store.AuditFilter{}))
+		if err := s.SetPassword(ctx, store.PasswordChange{Owner: x.ada.ID, Hash: "another"}, now); err != nil {
+			t.Fatal(err)
+		}
+		list := auditLog(t, s, x.ada.ID, store.AuditFilter{})
+		if len(list) != before+2 || list[0].Action != store.AuditTokenRevoked || list[0].ObjectName != "backup" || list[1].Action != store.AuditGrantEnded || list[1].ObjectName != "App" {
+			t.Errorf("a new password left %+v", list[:len(list)-before])
+		}
+	})
+}
