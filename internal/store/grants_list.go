@@ -145,9 +145,8 @@ func (s *Store) MarkGrantUsed(ctx context.Context, token account.SecretRef, gran
 const (
 	holdGrantSQL = `UPDATE consent SET issued = issued WHERE account_id = $1 AND id = $2 AND ended_at <= 0 AND (expires_at = 0 OR expires_at > $3)
 		RETURNING space_id, some_forms, expires_at`
-	grantFormsSQL  = `SELECT form_id FROM consent_form WHERE account_id = $1 AND consent_id = $2`
-	narrowGrantSQL = `UPDATE consent SET some_forms = $3, expires_at = $4, ended_at = CASE WHEN $3 OR $4 > 0 OR space_id <> '' THEN -1 ELSE 0 END
-		WHERE account_id = $1 AND id = $2`
+	grantFormsSQL     = `SELECT form_id FROM consent_form WHERE account_id = $1 AND consent_id = $2`
+	narrowGrantSQL    = `UPDATE consent SET some_forms = $3, expires_at = $4, ended_at = $5 WHERE account_id = $1 AND id = $2`
 	dropGrantFormsSQL = `DELETE FROM consent_form WHERE account_id = $1 AND consent_id = $2`
 )
 
@@ -183,7 +182,8 @@ func narrowGrant(t db.Tx, person, grantID string, to GrantLimits, now time.Time)
 			return err
 		}
 	}
-	if _, err := t.Exec(narrowGrantSQL, person, grantID, g.someForms || to.SomeForms, g.ends); err != nil {
+	after := GrantLimits{Space: g.space, SomeForms: g.someForms || to.SomeForms, Ends: fromMillis(g.ends)}
+	if _, err := t.Exec(narrowGrantSQL, person, grantID, after.SomeForms, g.ends, after.endedAt()); err != nil {
 		return err
 	}
 	if to.SomeForms {

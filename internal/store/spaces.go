@@ -192,6 +192,9 @@ func OnlyForms(access account.Access) (string, error) {
 	if access.Forms == nil {
 		return "", nil
 	}
+	if len(access.Forms) == 0 {
+		return "[]", nil
+	}
 	text, err := json.Marshal(slices.Sorted(maps.Keys(access.Forms)))
 	return string(text), err
 }
