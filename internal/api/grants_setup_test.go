@@ -150,4 +150,3 @@ func (f spaceFixture) listed(token, query string) []string {
 	}
 	return list
 }
-
