@@ -104,9 +104,6 @@ func (s *Store) GrantChoice(ctx context.Context, person string, limits GrantLimi
 	return choice, err
 }
 
-// formTitlesSQL is completed by a condition on the ID.
-const formTitlesSQL = `SELECT id, title FROM form WHERE account_id = $1 AND `
-
 // FormTitles returns those of the forms that exist and may be used, by title.
 func (s *Store) FormTitles(ctx context.Context, access account.Access, formIDs []string) (list []FormTitle, err error) {
 	defer wrap(&err, "read titles of forms")
@@ -119,11 +116,13 @@ func (s *Store) FormTitles(ctx context.Context, access account.Access, formIDs [
 	if len(valid) == 0 {
 		return nil, nil
 	}
-	text, err := json.Marshal(valid)
+	slices.Sort(valid)
+	text, err := json.Marshal(slices.Compact(valid))
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.Query(ctx, formTitlesSQL+s.db.InList("id", "$2"), func(r db.Row) error {
+	sql := `SELECT id, title FROM ` + s.db.EachText("$2") + ` CROSS JOIN form WHERE account_id = $1 AND id = part.value`
+	err = s.db.Query(ctx, sql, func(r db.Row) error {
 		var f FormTitle
 		err := r.Scan(&f.ID, &f.Title)
 		list = append(list, f)

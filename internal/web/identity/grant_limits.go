@@ -86,12 +86,8 @@ func (pages *Pages) newLimitChoice(req *page.Request, access account.Access, lim
 		Space: account.SpaceID(access.Space), Some: limits.SomeForms, Search: req.Field("search"), Until: req.Field("until"),
 		From: pages.Now().In(zone).Format(dateFormat), Open: limits.SomeForms || req.Field("until") != "",
 	}
-	only, err := store.OnlyForms(access)
-	if err != nil {
-		return c, err
-	}
 	ctx := store.ForAccount(req.Request.Context(), access.Space)
-	forms, total, err := pages.Store.Forms(ctx, access.Space, store.FormFilter{Search: c.Search, Only: only}, store.NewestFirst, store.Page{Limit: maxListedForms})
+	forms, total, err := pages.Store.Forms(ctx, access.Space, store.FormFilter{Search: c.Search, Only: access.FormList}, store.NewestFirst, store.Page{Limit: maxListedForms})
 	if err != nil {
 		return c, err
 	}
