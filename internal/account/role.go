@@ -120,7 +120,9 @@ func (a Access) Check(needed Scope, formID string) error {
 // WithForms returns the access to these forms only.
 func (a Access) WithForms(forms map[string]Role) Access {
 	a.Forms = forms
-	list, err := json.Marshal(slices.Sorted(maps.Keys(forms)))
+	ids := slices.AppendSeq([]string{}, maps.Keys(forms)) // not nil, which would be no array
+	slices.Sort(ids)
+	list, err := json.Marshal(ids)
 	if err != nil {
 		panic(err) // they are texts
 	}

@@ -45,18 +45,31 @@ func (a *API) authorize(w http.ResponseWriter, r *http.Request, op *operation) (
 	if err := a.limitGrant(w, caller.RateKey()); err != nil {
 		return caller, err
 	}
+	return caller, checkAccess(&caller, r, op)
+}
+
+// checkAccess checks what a valid token may do.
+func checkAccess(caller *oauth.Principal, r *http.Request, op *operation) error {
 	if op.Scope != "" && !caller.Scopes.Has(op.Scope) {
-		return caller, missingScope(op.Scope)
+		return missingScope(op.Scope)
 	}
 	formID := ""
 	if op.isOfForm() {
 		formID = r.PathValue("id")
 	}
-	if err := caller.Access.Check(op.Scope, formID); err != nil || !op.WholeSpace {
-		return caller, err
+	if err := caller.Access.Check(op.Scope, formID); err != nil {
+		return err
 	}
-	return caller, caller.Access.Check(op.Scope, "")
+	if op.AllForms && caller.Access.Forms != nil {
+		return errSomeForms
+	}
+	if op.WholeSpace {
+		return caller.Access.Check(op.Scope, "")
+	}
+	return nil
 }
+
+var errSomeForms = fault.New(fault.MissingRole, "The access is limited to some forms of the space, and this would change others.")
 
 // contextFor returns the context for the work of a request: it counts towards the account whose
 // data it is about, and its changes are attributed to the caller.

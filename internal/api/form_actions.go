@@ -182,6 +182,9 @@ func (a *API) duplicateForm() typedOperation[duplicateInput, FormDetail] {
 			Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount, fault.IdempotencyKeyReused, fault.QuotaReached},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *duplicateInput) (*FormDetail, reply, error) {
+			if err := store.CheckGrantForms(c.Access); err != nil {
+				return nil, reply{}, err
+			}
 			key := store.IdempotencyKey{App: c.Client(), Key: in.Key, Hash: account.Hash("duplicate " + in.ID)}
 			created, err := a.Store.DuplicateForm(ctx, c.Owner(), in.ID, key, a.Now())
 			if err == nil {

@@ -185,6 +185,9 @@ func (a *API) createForm() typedOperation[createFormInput, FormDetail] {
 			Errors:      []fault.Code{fault.BadQuery, fault.BadJSON, fault.IdempotencyKeyReused, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *createFormInput) (*FormDetail, reply, error) {
+			if err := store.CheckGrantForms(c.Access); err != nil {
+				return nil, reply{}, err
+			}
 			key := store.IdempotencyKey{App: c.Client(), Key: in.Key, Hash: account.Hash(in.Sent)}
 			plan := form.FormInput{
 				Header:       form.Header{Title: in.Body.Title, Description: in.Body.Description, Language: in.Body.Language},

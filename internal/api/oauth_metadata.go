@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"strings"
 
 	"formulary/internal/account"
 )
@@ -35,7 +34,10 @@ func (a *API) metadata() *operation {
 		serve: func(a *API, w http.ResponseWriter, r *http.Request) error {
 			withSecret := []string{"client_secret_post", "client_secret_basic"}
 			anyClient := append(slices.Clone(withSecret), "none")
-			scopes := strings.Split(account.DefaultScopes().String(), ",")
+			var scopes []string
+			for _, known := range account.ScopeList {
+				scopes = append(scopes, string(known.Scope))
+			}
 			w.Header().Set("Cache-Control", "no-store")
 			writeJSON(w, http.StatusOK, Metadata{
 				Issuer:        a.OAuth.Issuer(),

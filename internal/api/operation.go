@@ -27,6 +27,7 @@ type operation struct {
 	Tag         string
 	Scope       account.Scope // required scope; empty: any token
 	WholeSpace  bool          // needs the permission for the whole space, although the path names a form
+	AllForms    bool          // needs access to all forms of the space
 	Open        bool          // needs no token
 	CORS        bool
 	Status      int          // HTTP status of success

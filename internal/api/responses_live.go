@@ -26,7 +26,7 @@ func (a *API) liveResponses() *operation {
 		Scope:   account.ResponsesRead,
 		Summary: "Stream new responses",
 		Description: "Server-sent events. Each event is a response.created, its id is a cursor of the feed, and its data is the response in one line of JSON. " +
-			"A comment is sent every 15 seconds. The stream ends when the access token expires or is revoked, and when the server restarts: connect again with the last id, and no response is lost or repeated. " +
+			"A comment is sent every 15 seconds. The stream ends when the access token expires or is revoked, when the form leaves the grant, and when the server restarts: connect again with the last id, and no response is lost or repeated. " +
 			"A restored response is sent again.",
 		Errors: []fault.Code{fault.BadQuery, fault.NotFoundInAccount},
 		media:  []string{eventStream},
@@ -43,7 +43,7 @@ func (a *API) liveResponses() *operation {
 		}
 		defer stream.Close()
 		// The first event has no data: it only tells the client where to resume.
-		a.Live.Send(s.w, s.r, stream, []byte("retry: 2000\nid: "+cursor(stream.Cursor())+"\n\n"), a.stillValid(s.r, *s.caller, op.Scope))
+		a.Live.Send(s.w, s.r, stream, []byte("retry: 2000\nid: "+cursor(stream.Cursor())+"\n\n"), a.stillValid(s.r, *s.caller, &op))
 		return nil
 	})
 }
@@ -63,14 +63,14 @@ func (a *API) liveStart(ctx context.Context, owner string, in liveInput) (string
 // nothing of its account and its application changes.
 const validFor = 15 * time.Second
 
-// stillValid returns a function that reports whether the token of a request is still
-// valid.
-func (a *API) stillValid(r *http.Request, caller oauth.Principal, scope account.Scope) func(context.Context) error {
+// stillValid returns a function that reports whether the token of a request is still valid for
+// the operation and its form.
+func (a *API) stillValid(r *http.Request, caller oauth.Principal, op *operation) func(context.Context) error {
 	checked := a.Now()
 	return func(ctx context.Context) error {
 		now := a.Now()
 		unchanged := a.Store.TokenGeneration(caller.User.ID, caller.App.ID) == caller.Generation
-		if unchanged && now.Before(caller.ExpiresAt) && now.Sub(checked) < validFor {
+		if unchanged && caller.IsCurrent(now) && now.Sub(checked) < validFor {
 			return nil
 		}
 		token, err := bearer(r.Header["Authorization"])
@@ -81,8 +81,8 @@ func (a *API) stillValid(r *http.Request, caller oauth.Principal, scope account.
 		if err != nil {
 			return err
 		}
-		if !current.Scopes.Has(scope) {
-			return fault.New(fault.MissingScope, "The access token is missing the scope %s.", scope)
+		if err := checkAccess(&current, r, op); err != nil {
+			return err
 		}
 		caller, checked = current, now
 		return nil

@@ -78,7 +78,7 @@ func (a *API) createTheme() typedOperation[createThemeInput, Theme] {
 	return typedOperation[createThemeInput, Theme]{
 		operation{
 			Method: "POST", Path: themesPath, ID: "createTheme", Tag: "Themes", Status: 201, MaxBody: maxWebhook,
-			Scope:       account.FormsWrite,
+			Scope: account.FormsWrite, AllForms: true,
 			Summary:     "Save a theme",
 			Description: "Saves a design under a name. To use it, put its design into forms. An account has at most 50 themes.",
 			Errors:      []fault.Code{fault.BadQuery, fault.BadJSON, fault.NotFoundInAccount, fault.IdempotencyKeyReused, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
@@ -126,7 +126,7 @@ func (a *API) changeTheme() typedOperation[changeThemeInput, Theme] {
 	return typedOperation[changeThemeInput, Theme]{
 		operation{
 			Method: "PATCH", Path: themesPath + "/{theme}", ID: "changeTheme", Tag: "Themes", Status: 200, MaxBody: maxWebhook,
-			Scope:       account.FormsWrite,
+			Scope: account.FormsWrite, AllForms: true,
 			Summary:     "Update a theme",
 			Description: "Changes only the properties in the body. Forms that use the theme do not change.",
 			Errors:      []fault.Code{fault.BadJSON, fault.NotFoundInAccount, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
@@ -145,7 +145,7 @@ func (a *API) deleteTheme() typedOperation[themeInput, empty] {
 	return typedOperation[themeInput, empty]{
 		operation{
 			Method: "DELETE", Path: themesPath + "/{theme}", ID: "deleteTheme", Tag: "Themes", Status: 204,
-			Scope:       account.FormsWrite,
+			Scope: account.FormsWrite, AllForms: true,
 			Summary:     "Delete a theme",
 			Description: "Deletes a saved theme. Forms that use it keep their design.",
 			Errors:      []fault.Code{fault.NotFoundInAccount},

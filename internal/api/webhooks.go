@@ -46,6 +46,14 @@ func webhookResult(w store.Webhook, secret string) *Webhook {
 	}
 }
 
+// personOf returns the user whose grant a webhook depends on, if that is not its owner.
+func personOf(c *oauth.Principal) string {
+	if c.User.ID == c.Owner() {
+		return ""
+	}
+	return c.User.ID
+}
+
 // requireResponses checks that a token may read what the events of a webhook contain.
 func requireResponses(c *oauth.Principal, kinds []store.EventKind) error {
 	shown := slices.ContainsFunc(kinds, func(k store.EventKind) bool { return strings.HasPrefix(string(k), "response.") })
@@ -117,7 +125,7 @@ func (a *API) createWebhook() typedOperation[createWebhookInput, Webhook] {
 			}
 			w := store.Webhook{
 				WebhookKey: store.WebhookKey{FormID: in.ID}, URL: in.Body.URL, Events: []store.EventKind{store.ResponseCreated},
-				StrictOrder: in.Body.StrictOrder, Status: store.WebhookActive, AppID: c.App.ID, GrantID: c.Grant,
+				StrictOrder: in.Body.StrictOrder, Status: store.WebhookActive, AppID: c.App.ID, GrantID: c.Grant, PersonID: personOf(c),
 			}
 			var err error
 			if in.Body.Events != nil {
@@ -211,7 +219,7 @@ func (a *API) changeWebhook() typedOperation[changeWebhookInput, Webhook] {
 				}
 				return nil
 			}
-			w, err := a.Webhooks.UpdateFor(ctx, c.Owner(), in.key(), store.WebhookChange{AppID: c.App.ID, GrantID: c.Grant, Apply: apply})
+			w, err := a.Webhooks.UpdateFor(ctx, c.Owner(), in.key(), store.WebhookChange{AppID: c.App.ID, GrantID: c.Grant, PersonID: personOf(c), Apply: apply})
 			return webhookResult(w, ""), reply{}, err
 		},
 	}

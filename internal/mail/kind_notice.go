@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -15,13 +16,17 @@ type Event struct {
 	Browser, System, Address string
 }
 
-// details are the parts of an event that the mail lists, after those of its kind.
-func (e Event) details(t Texts, more ...Answer) []Group {
+func (e Event) zone() *time.Location {
 	zone, err := time.LoadLocation(e.TimeZone)
 	if err != nil {
-		zone = time.UTC
+		return time.UTC
 	}
-	list := append(more, Answer{t.T("Date and time"), t.DateTime(e.At, zone)})
+	return zone
+}
+
+// details are the parts of an event that the mail lists, after those of its kind.
+func (e Event) details(t Texts, more ...Answer) []Group {
+	list := append(more, Answer{t.T("Date and time"), t.DateTime(e.At, e.zone())})
 	switch {
 	case e.Browser != "" && e.System != "":
 		list = append(list, Answer{t.T("Browser"), t.T("%s (%s)", e.Browser, e.System)})
@@ -106,6 +111,35 @@ type NewGrant struct {
 	Registrant, Domain string
 	Own                bool     // the user registered it
 	Scopes             []string // descriptions in English
+	Space              string   // empty: the user's own
+	SomeForms          bool
+	Forms              []string // titles
+	MoreForms          int      // beside these
+	Ends               time.Time
+}
+
+// limits are the parts of the mail about what the access is limited to.
+func (m NewGrant) limits(t Texts) (list []Answer) {
+	if m.Space != "" {
+		list = append(list, Answer{t.T("Space"), CleanLine(m.Space, maxNameInMail)})
+	}
+	if m.SomeForms {
+		var titles []string
+		for _, title := range m.Forms {
+			titles = append(titles, CleanLine(title, maxNameInMail))
+		}
+		switch {
+		case len(titles) == 0:
+			titles = []string{t.T("Only forms that the app creates")}
+		case m.MoreForms > 0:
+			titles = append(titles, t.T("and %d more", m.MoreForms))
+		}
+		list = append(list, Answer{t.T("Forms"), strings.Join(titles, "\n")})
+	}
+	if !m.Ends.IsZero() {
+		list = append(list, Answer{t.T("Access ends"), t.DateTime(m.Ends, m.zone())})
+	}
+	return list
 }
 
 // Name implements Kind.
@@ -129,7 +163,7 @@ func (m NewGrant) Compose(t Texts) Content {
 	return Content{
 		Subject: t.T("“%s” has access to your account", app), Heading: t.T("“%s” has access to your account", app),
 		Paragraphs: []string{t.T("You allowed “%s” to access the account %s.", app, m.Email)},
-		Groups:     m.details(t, Answer{t.T("The app can"), strings.Join(allows, "\n")}, Answer{t.T("Registered by"), by}),
+		Groups:     m.details(t, slices.Concat([]Answer{{t.T("The app can"), strings.Join(allows, "\n")}}, m.limits(t), []Answer{{t.T("Registered by"), by}})...),
 		Button:     Link{t.T("Review connected apps"), m.BaseURL + "/connections"},
 		Notes: []string{
 			t.T("You can disconnect the app at any time in Connected apps."),

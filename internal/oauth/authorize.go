@@ -184,16 +184,37 @@ func (s *Service) BeginConsent(ctx context.Context, owner string, req Request) (
 
 var errNoConsentRequest = fault.New(fault.Forbidden, "This request has expired. Go back to the app and start again.")
 
+// PendingConsent returns the request of a consent request key that the user has not decided on yet.
+func (s *Service) PendingConsent(ctx context.Context, owner, requestKey string) (Request, error) {
+	key, ok := account.ParseSecret(account.ConsentRequestKey, requestKey)
+	if !ok || key.Account != owner {
+		return Request{}, errNoConsentRequest
+	}
+	consent, err := s.store.ConsentRequest(ctx, key, s.now())
+	if err != nil {
+		return Request{}, err
+	}
+	return s.revalidate(ctx, consent)
+}
+
+// Decision is what a user has decided on the consent page.
+type Decision struct {
+	Allow  bool
+	Choice store.GrantChoice // what the application may use; zero: all forms in the user's own space
+	// Notice returns mails about the new access; nil: there are none.
+	Notice func(store.NewGrant) ([]store.Mail, error)
+}
+
 // CompleteConsent stores the decision of the user and returns the URL to redirect the
 // browser to. It accepts each consent request key once, and only from the user it was
-// made for. notice returns mails about the new access; nil: there are none.
-func (s *Service) CompleteConsent(ctx context.Context, owner, requestKey string, allow bool, notice func(store.NewGrant) ([]store.Mail, error)) (string, error) {
+// made for.
+func (s *Service) CompleteConsent(ctx context.Context, owner, requestKey string, d Decision) (string, error) {
 	key, ok := account.ParseSecret(account.ConsentRequestKey, requestKey)
 	if !ok || key.Account != owner {
 		return "", errNoConsentRequest
 	}
 	now := s.now()
-	if !allow {
+	if !d.Allow {
 		consent, err := s.store.DenyConsent(ctx, key, now)
 		if err != nil {
 			return "", err
@@ -205,7 +226,7 @@ func (s *Service) CompleteConsent(ctx context.Context, owner, requestKey string,
 		return s.redirectDenied(req, "access_denied", "the user denied access").To, nil
 	}
 	code := account.NewSecret(account.Code, owner, now)
-	consent, err := s.store.AllowConsent(ctx, key, store.Consent{Code: code, Expires: now.Add(s.lifetimes.Code), Notice: notice}, now)
+	consent, err := s.store.AllowConsent(ctx, key, store.Consent{Code: code, Expires: now.Add(s.lifetimes.Code), Choice: d.Choice, Notice: d.Notice}, now)
 	if err != nil {
 		return "", err
 	}

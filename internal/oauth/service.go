@@ -49,12 +49,18 @@ type Principal struct {
 	Grant      string                           // ID of the grant. A personal token is its own
 	Personal   string                           // name of the personal token; empty: an application's token
 	ExpiresAt  time.Time
+	GrantEnds  time.Time // zero: when it is revoked
 	Generation store.Generation
 }
 
 // Owner returns the ID of the account whose data the token gives access to: the space that the
 // user chose.
 func (c *Principal) Owner() string { return c.Access.Space }
+
+// IsCurrent reports whether neither the token nor its grant has reached its end.
+func (c *Principal) IsCurrent(now time.Time) bool {
+	return now.Before(c.ExpiresAt) && (c.GrantEnds.IsZero() || now.Before(c.GrantEnds))
+}
 
 // Client returns the ID of what sends the requests: the application, or the personal token.
 // Idempotency keys are kept apart by it: the answer to a repeated request shows what the first one
@@ -120,7 +126,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Principal, er
 			return c, err
 		}
 	}
-	return Principal{User: b.User, Access: b.Access, Scopes: b.Scopes, App: b.App, Token: key.ID, Grant: b.GrantID, Personal: b.PersonalName, ExpiresAt: b.ExpiresAt, Generation: b.Generation}, nil
+	return Principal{User: b.User, Access: b.Access, Scopes: b.Scopes, App: b.App, Token: key.ID, Grant: b.GrantID, Personal: b.PersonalName, ExpiresAt: b.ExpiresAt, GrantEnds: b.GrantEnds, Generation: b.Generation}, nil
 }
 
 func (s *Service) markUsed(ctx context.Context, key account.SecretRef, b store.AccessToken, now time.Time) error {

@@ -223,13 +223,28 @@ func replaceNotFound(err, replacement error) error {
 	return err
 }
 
-// ConnectedApps lists the applications that have access to the account.
-func (s *Service) ConnectedApps(ctx context.Context, owner string) ([]store.ConnectedApp, error) {
+// liveGrants says which grants give access now.
+func (s *Service) liveGrants() store.LiveGrants {
 	now := s.now()
-	return s.store.ConnectedApps(ctx, owner, now.Add(-s.lifetimes.RefreshIdle), now.Add(-s.lifetimes.Code))
+	return store.LiveGrants{UsedSince: now.Add(-s.lifetimes.RefreshIdle), GrantedSince: now.Add(-s.lifetimes.Code), Now: now}
+}
+
+// Grants lists the grants of the user, those of an application together.
+func (s *Service) Grants(ctx context.Context, person string) ([]store.Grant, error) {
+	return s.store.Grants(ctx, person, s.liveGrants())
+}
+
+// Grant returns one grant of the user.
+func (s *Service) Grant(ctx context.Context, person, grantID string) (store.Grant, error) {
+	return s.store.Grant(ctx, person, grantID, s.liveGrants())
 }
 
 // Disconnect revokes all grants, codes and tokens of the application for the account.
 func (s *Service) Disconnect(ctx context.Context, owner, appID string) error {
 	return s.store.Disconnect(ctx, owner, appID, s.now())
+}
+
+// EndGrant revokes one grant with its codes and tokens.
+func (s *Service) EndGrant(ctx context.Context, person, grantID string) error {
+	return s.store.EndGrant(ctx, person, grantID, s.now())
 }

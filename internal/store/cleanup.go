@@ -32,6 +32,8 @@ var cleanupSQL = []struct {
 	{`DELETE FROM code WHERE (account_id, id) IN (SELECT account_id, id FROM code WHERE expires_at < $1` + byID, spentRetention},
 	{`DELETE FROM access_token WHERE (account_id, id) IN (SELECT account_id, id FROM access_token WHERE expires_at < $1` + byID, expiredTokenRetention},
 	{`DELETE FROM personal_token WHERE (account_id, id) IN (SELECT account_id, id FROM personal_token WHERE expires_at < $1` + byID, spentRetention},
+	{`DELETE FROM consent_form WHERE (account_id, consent_id, form_id) IN (SELECT f.account_id, f.consent_id, f.form_id FROM consent c
+		JOIN consent_form f ON f.account_id = c.account_id AND f.consent_id = c.id WHERE c.ended_at > 0 AND c.ended_at < $1` + byID, spentRetention},
 	{`DELETE FROM consent WHERE (account_id, id) IN (SELECT account_id, id FROM consent WHERE ended_at > 0 AND ended_at < $1` + byID, spentRetention},
 	{`DELETE FROM session WHERE (account_id, id) IN (SELECT account_id, id FROM session WHERE used_at < $1` + byID, account.SessionIdle},
 	{`DELETE FROM session WHERE (account_id, id) IN (SELECT account_id, id FROM session WHERE created_at < $1` + byID, account.SessionAbsolute},
@@ -47,7 +49,9 @@ var cleanupSQL = []struct {
 // Rows that are unused for longer than the lifetime of a refresh token.
 const (
 	cleanupRefreshSQL = `DELETE FROM refresh_token WHERE (account_id, id) IN (SELECT account_id, id FROM refresh_token WHERE used_at < $1` + byID
-	cleanupGrantSQL   = `DELETE FROM consent WHERE (account_id, id) IN (SELECT account_id, id FROM consent WHERE used_at < $1` + byID
+	cleanupFormsSQL   = `DELETE FROM consent_form WHERE (account_id, consent_id, form_id) IN (SELECT f.account_id, f.consent_id, f.form_id FROM consent c
+		JOIN consent_form f ON f.account_id = c.account_id AND f.consent_id = c.id WHERE c.used_at < $1` + byID
+	cleanupGrantSQL = `DELETE FROM consent WHERE (account_id, id) IN (SELECT account_id, id FROM consent WHERE used_at < $1` + byID
 )
 
 // Cleanup deletes expired rows, in small batches.
@@ -79,12 +83,17 @@ func (s *Store) Cleanup(ctx context.Context, now time.Time, refreshIdle time.Dur
 	if err := s.endLapsedGrants(ctx, now.Add(-refreshIdle), now); err != nil {
 		return err
 	}
+	if err := s.cleanUpSpaceWebhooks(ctx, now.Add(-refreshIdle), now); err != nil {
+		return err
+	}
 	if err := s.endExpiredTokens(ctx, now); err != nil {
 		return err
 	}
 	unused := now.Add(-refreshIdle - spentRetention)
-	if err := s.cleanup(ctx, cleanupRefreshSQL, unused); err != nil {
-		return err
+	for _, sql := range []string{cleanupRefreshSQL, cleanupFormsSQL} {
+		if err := s.cleanup(ctx, sql, unused); err != nil {
+			return err
+		}
 	}
 	return s.cleanup(ctx, cleanupGrantSQL, unused)
 }

@@ -27,6 +27,7 @@ const (
 	dropSharesSQL      = `DELETE FROM form_share WHERE account_id = $1 AND person_id = $2`
 	dropSharedFormsSQL = `DELETE FROM membership_form WHERE account_id = $1 AND space_id = $2`
 	countSharedSQL     = `SELECT COUNT(*) FROM membership_form WHERE account_id = $1 AND space_id = $2`
+	pauseSharedSQL     = `UPDATE webhook SET status = 'paused', updated_at = $4 WHERE account_id = $1 AND form_id = $2 AND person_id = $3 AND status = 'active'`
 	peopleOfFormSQL    = `SELECT person_id FROM form_share WHERE account_id = $1 AND form_id = $2`
 )
 
@@ -150,6 +151,9 @@ func (s *Store) EndShares(ctx context.Context, owner, person string, now time.Ti
 
 func endSharedForm(t db.Tx, owner, formID, person string, now time.Time) error {
 	if _, err := t.Exec(dropSharedFormSQL, person, owner, formID); err != nil {
+		return err
+	}
+	if _, err := t.Exec(pauseSharedSQL, owner, formID, person, toMillis(now)); err != nil {
 		return err
 	}
 	var left int64

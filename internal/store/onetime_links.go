@@ -151,7 +151,9 @@ func (s *Store) CreateFirstUser(ctx context.Context, link string, p account.User
 // also confirms the address.
 func (s *Store) ResetPassword(ctx context.Context, link, hash string, mails []Mail, now time.Time) (err error) {
 	defer wrap(&err, "reset password")
-	return s.useLink(ctx, link, resetLink, now, func(t db.Tx, owner, email string) error {
+	var person string
+	err = s.useLink(ctx, link, resetLink, now, func(t db.Tx, owner, email string) error {
+		person = owner
 		if email != "" {
 			if _, err := t.Exec(verifyEmailSQL, owner, account.EmailKey(email), toMillis(now)); err != nil {
 				return err
@@ -159,4 +161,8 @@ func (s *Store) ResetPassword(ctx context.Context, link, hash string, mails []Ma
 		}
 		return setPassword(ctx, t, PasswordChange{Owner: owner, Hash: hash, Mails: mails}, now)
 	})
+	if err == nil {
+		s.pauseElsewhere(ctx, person, now)
+	}
+	return err
 }

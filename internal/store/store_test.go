@@ -228,7 +228,7 @@ func TestCleanup(t *testing.T) {
 			}
 		}
 		// The grant of two months ago is deleted, those of today are not.
-		if list, err := s.ConnectedApps(ctx, p.ID, time.Time{}, time.Time{}); err != nil || len(list) != 1 || now.Sub(list[0].Since) > 3*time.Hour {
+		if list, err := s.Grants(ctx, p.ID, store.LiveGrants{Now: now}); err != nil || len(list) != 2 || now.Sub(list[1].Since) > 3*time.Hour {
 			t.Errorf("connections %+v (%v)", list, err)
 		}
 		if list, err := s.Sessions(ctx, p.ID); err != nil || len(list) != 0 {

@@ -191,6 +191,7 @@ func (s *Store) ExchangeCode(ctx context.Context, r CodeExchange, now time.Time)
 		s.db.Invalidate(r.Code.Account)
 	}
 	if err == nil && replayed {
+		s.pauseElsewhere(ctx, r.Code.Account, now)
 		err = errCode
 	}
 	return grant, err
@@ -314,6 +315,7 @@ func (s *Store) Refresh(ctx context.Context, r RefreshRequest, now time.Time) (_
 		s.db.Invalidate(key.Account)
 	}
 	if err == nil && reused {
+		s.pauseElsewhere(ctx, key.Account, now)
 		err = errRefresh
 	}
 	return grant, err
@@ -373,11 +375,15 @@ func (s *Store) RevokeAccess(ctx context.Context, key account.SecretRef, appID s
 // RevokeRefresh revokes a refresh token of the application and its whole grant.
 func (s *Store) RevokeRefresh(ctx context.Context, key account.SecretRef, appID string, now time.Time) (err error) {
 	defer wrap(&err, "revoke refresh token")
-	return s.write(ctx, key.Account, func(t db.Tx) error {
+	err = s.write(ctx, key.Account, func(t db.Tx) error {
 		var grantID string
 		if err := queryOne(t.Query, refreshGrantSQL, []any{key.Account, key.ID, key.Hash, appID}, &grantID); err != nil {
 			return replaceNotFound(err, nil)
 		}
 		return endGrant(ctx, t, key.Account, grantID, now)
 	})
+	if err == nil {
+		s.pauseElsewhere(ctx, key.Account, now)
+	}
+	return err
 }

@@ -228,6 +228,9 @@ type PasswordChange struct {
 func (s *Store) SetPassword(ctx context.Context, c PasswordChange, now time.Time) (err error) {
 	defer wrap(&err, "set password")
 	err = s.write(ctx, c.Owner, func(t db.Tx) error { return setPassword(ctx, t, c, now) })
+	if err == nil {
+		s.pauseElsewhere(ctx, c.Owner, now)
+	}
 	s.mailsAdded()
 	return err
 }

@@ -46,6 +46,7 @@ type Webhook struct {
 	Status         WebhookStatus
 	DisabledReason string
 	AppID, GrantID string // that it depends on; empty: on its owner alone
+	PersonID       string // whose grant it is, in a space of others; empty: the owner's
 	Secret         string // encrypted, as is OldSecret
 	OldSecret      string // signs too, until OldSecretUntil
 	OldSecretUntil time.Time
@@ -66,7 +67,7 @@ type Webhook struct {
 // disabled or deleted receives nothing, whatever the status.
 const webhookColumns = `w.form_id, w.id, w.url, w.events, w.strict_order,
 	CASE WHEN w.status = 'active' AND w.app_id <> '' AND NOT EXISTS (SELECT 1 FROM app WHERE app.id = w.app_id AND app.disabled_at = 0) THEN 'paused' ELSE w.status END,
-	w.disabled_reason, w.app_id, w.grant_id, w.secret, w.old_secret, w.old_secret_until, w.created_at, w.updated_at,
+	w.disabled_reason, w.app_id, w.grant_id, w.person_id, w.secret, w.old_secret, w.old_secret_until, w.created_at, w.updated_at,
 	w.position, w.replay_position, w.replay_until, w.replays, w.failing_since,
 	(SELECT COUNT(*) FROM delivery d WHERE d.account_id = $1 AND d.form_id = w.form_id AND d.webhook_id = w.id AND d.status = 'pending')`
 
@@ -77,10 +78,10 @@ const (
 	countWebhooksSQL = `SELECT COUNT(*) FROM webhook WHERE account_id = $1 AND form_id = $2`
 	formExistsSQL    = `SELECT 1 FROM form WHERE account_id = $1 AND id = $2`
 	insertWebhookSQL = `INSERT INTO webhook
-		(account_id, form_id, id, url, events, strict_order, status, app_id, grant_id, secret, created_at, updated_at, position)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12)`
+		(account_id, form_id, id, url, events, strict_order, status, app_id, grant_id, secret, created_at, updated_at, position, person_id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13)`
 	updateWebhookSQL = `UPDATE webhook SET url = $4, events = $5, strict_order = $6, status = $7, disabled_reason = $8,
-		secret = $9, old_secret = $10, old_secret_until = $11, updated_at = $12, failing_since = $13, app_id = $14, grant_id = $15
+		secret = $9, old_secret = $10, old_secret_until = $11, updated_at = $12, failing_since = $13, app_id = $14, grant_id = $15, person_id = $16
 		WHERE account_id = $1 AND form_id = $2 AND id = $3`
 	deleteWebhookSQL    = `DELETE FROM webhook WHERE account_id = $1 AND form_id = $2 AND id = $3`
 	deleteDeliveriesSQL = `DELETE FROM delivery WHERE account_id = $1 AND form_id = $2 AND webhook_id = $3`
@@ -92,7 +93,7 @@ func scanWebhook(r db.Row, more ...any) (Webhook, error) {
 	var w Webhook
 	var events, status string
 	var oldUntil, created, updated, failing int64
-	err := r.Scan(append([]any{&w.FormID, &w.ID, &w.URL, &events, &w.StrictOrder, &status, &w.DisabledReason, &w.AppID, &w.GrantID,
+	err := r.Scan(append([]any{&w.FormID, &w.ID, &w.URL, &events, &w.StrictOrder, &status, &w.DisabledReason, &w.AppID, &w.GrantID, &w.PersonID,
 		&w.Secret, &w.OldSecret, &oldUntil, &created, &updated, &w.Position, &w.ReplayPosition, &w.ReplayUntil, &w.Replays, &failing, &w.Pending}, more...)...)
 	w.Status, w.Events = WebhookStatus(status), parseEvents(events)
 	w.OldSecretUntil, w.CreatedAt, w.UpdatedAt, w.FailingSince = fromMillis(oldUntil), fromMillis(created), fromMillis(updated), fromMillis(failing)
@@ -205,7 +206,7 @@ func (s *Store) AddWebhook(ctx context.Context, owner string, w Webhook, once Id
 			return errorWhen(err, n >= MaxWebhooks, errTooManyWebhooks)
 		}
 		if _, err := t.Exec(insertWebhookSQL, owner, w.FormID, w.ID, w.URL, formatEvents(w.Events), w.StrictOrder, string(w.Status),
-			w.AppID, w.GrantID, w.Secret, toMillis(now), positions[0]); err != nil {
+			w.AppID, w.GrantID, w.Secret, toMillis(now), positions[0], w.PersonID); err != nil {
 			return err
 		}
 		if err := recordWebhook(ctx, t, owner, w, AuditWebhookCreated); err != nil {
@@ -221,7 +222,8 @@ func (s *Store) AddWebhook(ctx context.Context, owner string, w Webhook, once Id
 // WebhookChange changes what an owner chooses of a webhook: its URL, events, order, status and
 // secrets.
 type WebhookChange struct {
-	AppID, GrantID string               // the grant that is used; empty: the owner acts
+	AppID, GrantID string               // the grant that is used; empty: a user acts
+	PersonID       string               // as in Webhook
 	Apply          func(*Webhook) error // may run several times
 }
 
@@ -249,12 +251,12 @@ func (s *Store) UpdateWebhook(ctx context.Context, owner string, key WebhookKey,
 		becomesActive := w.Status == WebhookActive && before.Status != WebhookActive
 		moves := w.URL != before.URL
 		if becomesActive && !moves {
-			if moves, err = hasEnded(t.Query, owner, w.GrantID, now); err != nil {
+			if moves, err = hasEnded(t.Query, owner, w, now); err != nil {
 				return err
 			}
 		}
 		if moves {
-			w.AppID, w.GrantID = change.AppID, change.GrantID
+			w.AppID, w.GrantID, w.PersonID = change.AppID, change.GrantID, change.PersonID
 		}
 		if becomesActive {
 			w.DisabledReason, w.FailingSince = "", time.Time{}
@@ -264,7 +266,7 @@ func (s *Store) UpdateWebhook(ctx context.Context, owner string, key WebhookKey,
 		}
 		_, err := t.Exec(updateWebhookSQL, owner, key.FormID, key.ID, w.URL, formatEvents(w.Events), w.StrictOrder, string(w.Status), w.DisabledReason,
 			w.Secret, w.OldSecret, toMillis(w.OldSecretUntil), toMillis(w.UpdatedAt), toMillis(w.FailingSince),
-			w.AppID, w.GrantID)
+			w.AppID, w.GrantID, w.PersonID)
 		w.Events = parseEvents(formatEvents(w.Events))
 		if err != nil {
 			return err

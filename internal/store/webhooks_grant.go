@@ -11,12 +11,18 @@ import (
 // A webhook that an application created ends with the access of the application, one that was
 // created with a personal token ends with the token.
 
+// forGrantSQL is a condition on a grant c: it has not ended, and allows the use of the form $4.
+const forGrantSQL = `c.ended_at <= 0 AND (c.expires_at = 0 OR c.expires_at > $3)
+	AND (NOT c.some_forms OR EXISTS (SELECT 1 FROM consent_form f WHERE f.account_id = $1 AND f.consent_id = $2 AND f.form_id = $4))`
+
 const (
 	pauseWebhooksSQL = `UPDATE webhook SET status = 'paused', updated_at = $2 WHERE account_id = $1 AND status = 'active'
-		AND grant_id IN (SELECT id FROM consent WHERE account_id = $1 AND ended_at > 0)`
+		AND grant_id IN (SELECT c.id FROM consent c WHERE c.account_id = $1 AND (c.ended_at > 0 OR c.expires_at > 0 AND c.expires_at <= $2
+		OR c.some_forms AND NOT EXISTS (SELECT 1 FROM consent_form f WHERE f.account_id = $1 AND f.consent_id = c.id AND f.form_id = webhook.form_id)))`
+	allowedSQL = `SELECT 1 FROM consent c WHERE c.account_id = $1 AND c.id = $2 AND ` + forGrantSQL
 	// A disabled application has no access, though its grants have not ended.
 	liveGrantSQL = `SELECT 1 FROM consent c JOIN app ON app.id = c.app_id
-		WHERE c.account_id = $1 AND c.id = $2 AND c.ended_at <= 0 AND app.disabled_at = 0`
+		WHERE c.account_id = $1 AND c.id = $2 AND app.disabled_at = 0 AND ` + forGrantSQL
 	// Nothing can be done with a grant without a valid access token and a refresh token that
 	// was used in time. A webhook may also have been created while its grant ended.
 	// lapsedGrantsSQL reads all accounts; see webhookAccountsSQL.
@@ -27,21 +33,25 @@ const (
 		AND NOT EXISTS (SELECT 1 FROM access_token a WHERE a.account_id = $1 AND a.consent_id = $2 AND a.expires_at > $4)`
 )
 
-// endGrantWebhooks pauses the webhooks of grants that have ended.
-func endGrantWebhooks(t db.Tx, owner string, now time.Time) error {
-	_, err := t.Exec(pauseWebhooksSQL, owner, toMillis(now))
+// endGrantWebhooks pauses the webhooks in the user's own space whose grants have ended, or do not
+// allow the use of their form any more.
+func endGrantWebhooks(t db.Tx, person string, now time.Time) error {
+	_, err := t.Exec(pauseWebhooksSQL, person, toMillis(now))
 	return err
 }
 
-// hasEnded reports whether a grant gives no access any more. Without one, it is the owner who
-// has access.
-func hasEnded(q querier, owner, grant string, now time.Time) (bool, error) {
-	if grant == "" {
+// hasEnded reports whether what a webhook depends on gives no access to its form any more. Without
+// a grant, it is the owner who has access.
+func hasEnded(q querier, owner string, w Webhook, now time.Time) (bool, error) {
+	if w.GrantID == "" {
 		return false, nil
 	}
-	sql, args := liveGrantSQL, []any{owner, grant}
-	if account.ValidSelector(grant) {
-		sql, args = livePersonalTokenSQL, append(args, toMillis(now))
+	if w.PersonID != "" {
+		owner = w.PersonID
+	}
+	sql, args := liveGrantSQL, []any{owner, w.GrantID, toMillis(now), w.FormID}
+	if account.ValidSelector(w.GrantID) {
+		sql, args = livePersonalTokenSQL, args[:3]
 	}
 	var live int64
 	err := queryOne(q, sql, args, &live)

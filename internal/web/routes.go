@@ -202,6 +202,8 @@ func (web *Handler) routes() []route {
 		{"POST /notifications/unsubscribe", anyone, maxPost, page.InAllLanguages(web.identity.Unsubscribe)},
 
 		{"GET /connections", signedIn, noBody, web.identity.ListConnectedApps},
+		{"GET /connections/{id}", signedIn, noBody, web.identity.ShowGrant},
+		{"POST /connections/{id}", signedIn, maxPost, web.identity.NarrowGrant},
 		{"POST /connections/{id}/disconnect", signedIn, maxPost, web.identity.Disconnect},
 
 		{"GET /f/{id}", anyone, noBody, web.public.ShowForm},

@@ -116,6 +116,17 @@ func (b *Browser) Allow(query url.Values) *url.URL {
 	return to
 }
 
+// AllowLimited grants access with limits on the consent page: the controls space, forms, form and
+// until.
+func (b *Browser) AllowLimited(query, limits url.Values) Page {
+	b.t.Helper()
+	fields := url.Values{"ticket": {b.ConsentRequest(query)}, "answer": {"allow"}}
+	for name, values := range limits {
+		fields[name] = values
+	}
+	return b.Post("/authorize", fields)
+}
+
 // PostFrom submits an HTML form with an Origin header.
 func (b *Browser) PostFrom(t testing.TB, origin, path string, fields url.Values) Page {
 	t.Helper()

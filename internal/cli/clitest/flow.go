@@ -50,6 +50,19 @@ func (s *Service) Token(email string, app App, scope string) Token {
 	return s.Exchange(app, b.Allow(app.AuthorizeURL(scope)).Query().Get("code"))
 }
 
+// TokenLimited is Token with limits on the consent page, as in AllowLimited.
+func (s *Service) TokenLimited(email string, app App, scope string, limits url.Values) Token {
+	s.t.Helper()
+	b := s.Browser()
+	b.SignIn(email)
+	p := b.AllowLimited(app.AuthorizeURL(scope), limits)
+	to, err := p.Location()
+	if err != nil || p.StatusCode != http.StatusSeeOther {
+		s.t.Fatalf("allow %v: %d %v\n%s", limits, p.StatusCode, err, p.Text)
+	}
+	return s.Exchange(app, to.Query().Get("code"))
+}
+
 // Form sends a form body to an OAuth endpoint.
 func (s *Service) Form(path string, fields url.Values, headers ...string) Response {
 	s.t.Helper()

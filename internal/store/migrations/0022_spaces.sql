@@ -61,6 +61,7 @@ CREATE INDEX invitation_by_expiry ON invitation (expires_at);
 ALTER TABLE consent ADD COLUMN space_id TEXT COLLATE BINARY NOT NULL DEFAULT '';
 ALTER TABLE consent ADD COLUMN some_forms BOOLEAN NOT NULL DEFAULT FALSE;
 ALTER TABLE consent ADD COLUMN expires_at BIGINT NOT NULL DEFAULT 0;
+CREATE INDEX consent_by_end ON consent (expires_at) WHERE expires_at > 0;
 
 CREATE TABLE consent_form (
   account_id TEXT COLLATE BINARY NOT NULL,

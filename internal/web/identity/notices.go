@@ -25,8 +25,11 @@ func (pages *Pages) signInNotice(req *page.Request, user account.User) ([]store.
 	return pages.Mails.ToUser(user, mail.NewSignIn{Event: pages.event(req, user)})
 }
 
+// maxFormsInNotice is how many forms a mail names.
+const maxFormsInNotice = 10
+
 // grantNotice returns the mail about access that the user gives to an application.
-func (pages *Pages) grantNotice(req *page.Request) func(store.NewGrant) ([]store.Mail, error) {
+func (pages *Pages) grantNotice(req *page.Request, choice store.GrantChoice) func(store.NewGrant) ([]store.Mail, error) {
 	return func(g store.NewGrant) ([]store.Mail, error) {
 		notice := mail.NewGrant{Event: pages.event(req, *req.User), App: g.App.Name, Own: g.Developer.ID == req.User.ID}
 		if g.Developer.ID != "" {
@@ -34,6 +37,15 @@ func (pages *Pages) grantNotice(req *page.Request) func(store.NewGrant) ([]store
 		}
 		for _, scope := range g.Scopes {
 			notice.Scopes = append(notice.Scopes, scope.Description())
+		}
+		limits := choice.Limits()
+		notice.Space, notice.SomeForms, notice.Ends = choice.Space.Name, limits.SomeForms, limits.Ends
+		for i, f := range choice.Forms {
+			if i == maxFormsInNotice {
+				notice.MoreForms = len(choice.Forms) - i
+				break
+			}
+			notice.Forms = append(notice.Forms, f.Title)
 		}
 		return pages.Mails.ToUser(*req.User, notice)
 	}

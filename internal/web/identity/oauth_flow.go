@@ -105,7 +105,7 @@ func (t *oauthFlow) run() bool {
 		if err != nil {
 			return nil, err
 		}
-		to, err := t.pages.OAuth.CompleteConsent(ctx, t.req.User.ID, consentRequest, true, nil)
+		to, err := t.pages.OAuth.CompleteConsent(ctx, t.req.User.ID, consentRequest, oauth.Decision{Allow: true})
 		if err != nil {
 			return nil, err
 		}
