@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -69,6 +70,7 @@ type NewInvitation struct {
 func (s *Store) Invite(ctx context.Context, n NewInvitation, now time.Time) (err error) {
 	defer wrap(&err, "invite")
 	space := n.Secret.Account
+	n.Space = space
 	err = s.write(ctx, space, func(t db.Tx) error {
 		if err := checkInvitation(t, n.Invitation, space); err != nil {
 			return err
@@ -91,6 +93,9 @@ func (s *Store) Invite(ctx context.Context, n NewInvitation, now time.Time) (err
 		}
 		if _, err := t.Exec(insertInvitationSQL, space, n.Secret.ID, n.Secret.Hash, n.Email, key, string(n.Role), n.FormID, n.InvitedBy,
 			toMillis(now), toMillis(now.Add(InvitationTTL))); err != nil {
+			return err
+		}
+		if err := recordInvitation(ctx, t, n.Invitation, AuditInvitationCreated); err != nil {
 			return err
 		}
 		return addMails(t, space, n.Mails...)
@@ -194,7 +199,18 @@ func (s *Store) WithdrawInvitation(ctx context.Context, space, invitation string
 	if !account.ValidSelector(invitation) {
 		return fault.NotFound
 	}
-	return s.write(ctx, space, func(t db.Tx) error { return checkAffected(t.Exec(dropInvitationSQL, space, invitation)) })
+	return s.write(ctx, space, func(t db.Tx) error {
+		withdrawn := Invitation{Space: space}
+		if err := queryOne(t.Query, dropInvitationSQL+` RETURNING email`, []any{space, invitation}, &withdrawn.Email); err != nil {
+			return err
+		}
+		return recordInvitation(ctx, t, withdrawn, AuditInvitationRevoked)
+	})
+}
+
+// recordInvitation records what became of an invitation.
+func recordInvitation(ctx context.Context, t db.Tx, i Invitation, action AuditAction) error {
+	return recordAudit(ctx, t, i.Space, AuditEntry{Action: action, ObjectName: cmp.Or(i.Email, "(link)"), Details: details{"role": string(i.Role)}})
 }
 
 // ErrInvitation is the error for an invitation that was accepted, was withdrawn or has expired.
@@ -244,10 +260,17 @@ func (s *Store) AcceptInvitation(ctx context.Context, text string, person accoun
 		} else if err != nil {
 			return err
 		}
-		if i.FormID != "" {
-			return replaceNotFound(shareForm(t, FormShare{i.Space, i.FormID, person.ID, i.Role}, now), ErrInvitation)
+		if err := recordInvitation(ctx, t, i, AuditInvitationAccepted); err != nil {
+			return err
 		}
-		return setMember(t, i.Space, person.ID, i.Role, now)
+		if i.FormID != "" {
+			share := FormShare{i.Space, i.FormID, person.ID, i.Role}
+			if err := shareForm(t, share, now); err != nil {
+				return replaceNotFound(err, ErrInvitation)
+			}
+			return recordShare(ctx, t, share, AuditFormShared)
+		}
+		return recordMember(ctx, t, i.Space, person.ID, func() error { return setMember(t, i.Space, person.ID, i.Role, now) })
 	})
 	return i, err
 }

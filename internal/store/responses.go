@@ -303,8 +303,7 @@ type deletion struct {
 	check func(db.Tx) error                // says why nothing may be deleted any more, or nil
 }
 
-// deleteResponses deletes responses and returns their number. Many are deleted in several
-// transactions.
+// deleteResponses deletes responses and returns their number. It may take several transactions.
 func (s *Store) deleteResponses(ctx context.Context, owner, formID string, d deletion) (all int64, err error) {
 	if d.ids, err = responseIDs(formID, d.ids); err != nil {
 		return 0, err
