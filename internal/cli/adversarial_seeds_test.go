@@ -195,7 +195,7 @@ func (w *fixture) addForms(r *request, schema *openapi3.Schema) {
 // maxSeedsPerRoute bounds the seeds of one route.
 const maxSeedsPerRoute = 4
 
-var routePattern = regexp.MustCompile(`\{"((?:GET|POST|PUT) /[^"]*)", (anyone|signedIn),`)
+var routePattern = regexp.MustCompile(`\{"((?:GET|POST|PUT) /[^"]*)", (\w+),`)
 
 // addPages adds the valid requests of browsers: every page, and every form on it.
 func (w *fixture) addPages() {
@@ -221,7 +221,7 @@ func (w *fixture) addPages() {
 			w.t.Fatalf("%s %s is linked from a page but has no route", method, address)
 		}
 		delete(missing, pattern)
-		r := &request{name: pattern, method: method, path: strings.Split(u.EscapedPath(), "/"), form: form, as: as, secured: access[pattern] == "signedIn"}
+		r := &request{name: pattern, method: method, path: strings.Split(u.EscapedPath(), "/"), form: form, as: as, secured: access[pattern] != "anyone"}
 		_, path, _ := strings.Cut(pattern, " ")
 		for i, segment := range strings.Split(path, "/") {
 			if strings.HasPrefix(segment, "{") && segment != "{$}" {
@@ -318,8 +318,7 @@ func (w *fixture) addPages() {
 		{"POST", "/applications/" + w.cleoSpareApp + "/enable", []param{}},
 		{"POST", "/applications/" + w.cleoApp + "/try", []param{}},
 		{"POST", "/applications/" + w.cleoApp + "/secrets/x/drop", []param{}},
-		{"POST", "/tokens/" + strings.Repeat("0", 24) + "/revoke", []param{}},
-		{"POST", "/connections/con_01k9z8m7q3e4r5t6y7v8w9x0a1", []param{{name: "forms", value: "some"}, {name: "form", value: w.cleoForm}, {name: "until", value: "2090-01-01"}}},
+		{"POST", "/tokens/" + strings.Repeat("0", 24) + "/revoke", []param{}}, {"POST", "/connections/con_01k9z8m7q3e4r5t6y7v8w9x0a1", []param{{name: "forms", value: "some"}, {name: "form", value: w.cleoForm}, {name: "until", value: "2090-01-01"}}},
 		{"POST", "/account/email/resend", []param{}},
 		{"POST", "/account/email/cancel", []param{}},
 		{"POST", "/account/sessions/x/end", []param{}},

@@ -27,7 +27,7 @@ type appAdd struct {
 	Name        string   `arg:"" help:"Name shown on the consent page."`
 	Owner       string   `required:"" env:"FORMULARY_APP_OWNER" help:"Email address of the owner." placeholder:"EMAIL"`
 	RedirectURI []string `required:"" env:"FORMULARY_APP_REDIRECT_URI" sep:"none" help:"Redirect URI; repeat for more than one." placeholder:"URI"`
-	Scope       []string `env:"FORMULARY_APP_SCOPE" help:"Scope the application can request; repeat for more than one. Default: all scopes." placeholder:"SCOPE"`
+	Scope       []string `env:"FORMULARY_APP_SCOPE" help:"Scope the application can request; repeat for more than one. Default: all scopes but audit:read." placeholder:"SCOPE"`
 	Public      bool     `env:"FORMULARY_APP_PUBLIC" help:"Public application (browser or device): no secret, PKCE required."`
 	Iss         bool     `env:"FORMULARY_APP_ISS" help:"Add the iss parameter to redirects (RFC 9207)."`
 	JSON        bool     `env:"FORMULARY_JSON" help:"Print as JSON."`
@@ -53,7 +53,7 @@ func (a appAdd) Run(ctx context.Context, storage Storage, io streams) error {
 		if len(a.Scope) > 0 {
 			var unknown string
 			if app.Scopes, unknown = account.ParseScopes(strings.Join(a.Scope, ",")); unknown != "" {
-				return fmt.Errorf("unknown scope %s; use one of %s", unknown, account.DefaultScopes())
+				return fmt.Errorf("unknown scope %s; use one of %s", unknown, append(account.DefaultScopes(), account.AuditRead))
 			}
 		}
 		if err := app.Check(); err != nil {
