@@ -173,6 +173,10 @@ func ownerViews(app application) []view {
 			b.shownSecret()
 		}},
 		{name: "consent", path: app.authorizePath("forms:read,forms:write,responses:read", "s"), status: 200},
+		{name: "consent with forms to choose", path: app.authorizePath("forms:read", "s"), status: 200, prepare: func(b *tab) {
+			b.do(chromedp.Click(".limits summary"))
+			b.do(chromedp.Click(`[name="forms"][value="some"]`))
+		}},
 		{name: "personal tokens", path: "/tokens", status: 200},
 		{name: "connections", path: "/connections", status: 200},
 		{name: "spaces", path: "/spaces", status: 200},
@@ -181,6 +185,7 @@ func ownerViews(app application) []view {
 			b.press(button("Create space"))
 			b.wantStatus(b.press(button("Create link")), 200)
 		}},
+		{name: "grant", path: "/connections", status: 200, prepare: func(b *tab) { b.wantStatus(b.press(link("Limit access")), 200) }},
 		{name: "account", path: "/account", status: 200},
 		{name: "refused address", path: "/account", status: 200, prepare: func(b *tab) {
 			b.fill(accountForm("email", `[name="current"]`), "not-her-password")

@@ -53,7 +53,7 @@ func (a appAdd) Run(ctx context.Context, storage Storage, io streams) error {
 		if len(a.Scope) > 0 {
 			var unknown string
 			if app.Scopes, unknown = account.ParseScopes(strings.Join(a.Scope, ",")); unknown != "" {
-				return fmt.Errorf("unknown scope %s; use one of %s", unknown, account.DefaultScopes())
+				return fmt.Errorf("unknown scope %s; use one of %s", unknown, append(account.DefaultScopes(), account.AuditRead))
 			}
 		}
 		if err := app.Check(); err != nil {

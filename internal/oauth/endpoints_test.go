@@ -213,9 +213,17 @@ func TestMetadata(t *testing.T) {
 		testAuthMethods("token_endpoint_auth_methods_supported", pathOf("token_endpoint"))
 		testAuthMethods("revocation_endpoint_auth_methods_supported", pathOf("revocation_endpoint"))
 		testAuthMethods("introspection_endpoint_auth_methods_supported", pathOf("introspection_endpoint"))
-		allScopes := f.AddApp(ada, callback)
+		var scopes []string
+		for _, scope := range list("scopes_supported") {
+			scopes = append(scopes, "--scope="+scope)
+		}
+		allScopes := f.AddApp(ada, callback, scopes...)
 		if p := b.Get("/authorize?" + allScopes.AuthorizeURL(strings.Join(list("scopes_supported"), " ")).Encode()); p.StatusCode != 200 {
 			t.Errorf("scopes_supported: %d", p.StatusCode)
+		}
+		// The audit log has to be asked for when an application is registered.
+		if p := b.Get("/authorize?" + f.app.AuthorizeURL("audit:read").Encode()); !strings.Contains(p.Header.Get("Location"), "error=invalid_scope") {
+			t.Errorf("an application without audit:read asks for it: %d %s", p.StatusCode, p.Header.Get("Location"))
 		}
 		for field, want := range map[string][]string{
 			"response_types_supported": {"code"}, "response_modes_supported": {"query"},

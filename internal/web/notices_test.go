@@ -9,6 +9,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/cli/clitest"
+	"formulary/internal/form"
 	"formulary/internal/id"
 	"formulary/internal/store"
 )
@@ -94,6 +95,45 @@ func TestGrantNotice(t *testing.T) {
 		allow("forms:write")
 		if list := s.sent(ada, subject); len(list) != 2 || !strings.Contains(list[1].Text, "publish and delete") {
 			t.Errorf("%d mails after a grant of more", len(list))
+		}
+		// A grant of less is no news, one of a space or for longer is. The mail names the limits.
+		me, err := s.db.UserByEmail(t.Context(), ada)
+		if err != nil {
+			t.Fatal(err)
+		}
+		space := store.Space{Key: id.New(id.User, time.Now()), Name: "Team"}
+		if err := s.db.AddSpace(t.Context(), space, me, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		var forms []string
+		for range 12 {
+			f, err := s.db.CreateForm(t.Context(), space.Key, form.Header{Title: "Survey", Language: "en"}, nil, time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			forms = append(forms, f.ID)
+		}
+		team := account.SpaceID(space.Key)
+		for _, c := range []struct {
+			limits url.Values
+			mails  int
+		}{
+			{url.Values{"forms": {"some"}, "form": {}, "until": {"2090-01-01"}}, 2},
+			{url.Values{"space": {team}, "forms": {"some"}, "form": forms, "until": {"2090-01-01"}}, 3},
+			{url.Values{"space": {team}, "forms": {"some"}, "form": forms[:2], "until": {"2089-01-01"}}, 3},
+			{url.Values{"space": {team}, "forms": {"some"}, "form": forms}, 4},
+			{url.Values{"space": {team}}, 5},
+		} {
+			s.TokenLimited(ada, app, "forms:write", c.limits)
+			if n := len(s.sent(ada, subject)); n != c.mails {
+				t.Errorf("%d mails after a grant of %v, want %d", n, c.limits, c.mails)
+			}
+		}
+		limited := s.sent(ada, subject)[2].Text
+		for _, text := range []string{"Team", "Survey", "and 2 more", "2 January 2090"} {
+			if !strings.Contains(limited, text) {
+				t.Errorf("the mail about a limited grant has no %q:\n%s", text, limited)
+			}
 		}
 		// A user who tries out an application knows it.
 		bobs := s.Browser()
