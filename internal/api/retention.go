@@ -73,7 +73,7 @@ func (a *API) setRetention() typedOperation[setRetentionInput, Retention] {
 			if _, err := a.Store.Form(ctx, c.Owner(), in.ID); err != nil {
 				return nil, reply{}, err
 			}
-			r, err := a.Store.SetRetention(ctx, c.Owner(), in.ID, in.Body.Days, a.Now())
+			r, err := a.Store.SetRetention(ctx, c.Owner(), in.ID, store.RetentionChange{Days: in.Body.Days}, a.Now())
 			return retentionResult(r), reply{}, err
 		},
 	}

@@ -60,6 +60,7 @@ func (web *Handler) routes() []route {
 		{"POST /forms/{id}/restore", writeForms, maxPost, web.workspace.RestoreForm},
 		{"GET /forms/{id}/build", writeForms, noBody, web.workspace.ShowBuilder},
 		{"PUT /forms/{id}/draft", writeForms, maxDraft, web.workspace.SaveDraft},
+		{"POST /forms/{id}/editors", writeForms, maxPost, web.workspace.NoteEditor},
 		{"POST /forms/{id}/formula", writeForms, maxPost, web.workspace.TryFormula},
 		{"GET /forms/{id}/check", readForms, noBody, web.workspace.CheckDraft},
 		{"POST /forms/{id}/publish", writeForms, maxPost, web.workspace.PublishForm},

@@ -135,7 +135,7 @@ func (pages *Pages) ReopenForm(req *page.Request) error {
 	id := req.PathValue("id")
 	_, err := pages.Store.ReopenForm(req.Context(), req.Owner(), id, 0, pages.Now())
 	if list, other := page.NewProblems(err); err != nil && other == nil {
-		return pages.renderShare(req, http.StatusUnprocessableEntity, list)
+		return pages.renderShare(req, http.StatusUnprocessableEntity, shareView{problems: list})
 	}
 	if err != nil && fault.Wrap(err).Code != fault.FormNotOpen {
 		return err

@@ -30,6 +30,20 @@ type sharePage struct {
 	Live        form.Header
 	HasCover    bool // the picture of the card is the cover
 	retentionSettings
+	Seen          seenSettings
+	SeenRetention seenSettings
+}
+
+// shareView is what the page shows besides what is stored.
+type shareView struct {
+	problems page.Problems
+	changed  string // by somebody else: availability or retention
+}
+
+// availabilitySeen returns what is compared to find out whether somebody else changed the
+// settings. The time has no zone in controls.
+func availabilitySeen(a form.Availability) string {
+	return seenValue(a.Slug, a.OpensAt.Unix(), a.ClosesAt.Unix(), a.ResponseLimit, a.Sites)
 }
 
 var shareNotices = map[string]string{
@@ -38,12 +52,12 @@ var shareNotices = map[string]string{
 
 // ShowShare shows how to share the form.
 func (pages *Pages) ShowShare(req *page.Request) error {
-	return pages.renderShare(req, http.StatusOK, nil)
+	return pages.renderShare(req, http.StatusOK, shareView{})
 }
 
 // renderShare renders the share page. If the request posted its settings, the page
 // contains them with their problems.
-func (pages *Pages) renderShare(req *page.Request, status int, list page.Problems) error {
+func (pages *Pages) renderShare(req *page.Request, status int, view shareView) error {
 	f, err := pages.Store.Form(req.Context(), req.Owner(), req.PathValue("id"))
 	if err != nil {
 		return err
@@ -65,7 +79,7 @@ func (pages *Pages) renderShare(req *page.Request, status int, list page.Problem
 	if p.AnySite = f.Sites == form.AnySite; !p.AnySite {
 		p.Sites = strings.Join(strings.Fields(f.Sites), "\n")
 	}
-	p.Problems = list
+	p.Problems = view.problems
 	if req.PostForm.Has("slug") { // not a button elsewhere on the page
 		p.Slug, p.OpensAt, p.ClosesAt, p.Limit, p.Sites = req.Field("slug"), req.Field("opens_at"), req.Field("closes_at"), req.Field("response_limit"), req.Field("sites")
 		p.AnySite = req.Field("any_site") != ""
@@ -80,6 +94,8 @@ func (pages *Pages) renderShare(req *page.Request, status int, list page.Problem
 	if p.retentionSettings, err = pages.retentionSettings(req, f.ID); err != nil {
 		return err
 	}
+	p.Seen = seenSettings{&p.Layout, availabilitySeen(f.Availability), view.changed == "availability", "/forms/" + f.ID + "/share"}
+	p.SeenRetention = seenSettings{&p.Layout, seenValue(p.Retention.Days), view.changed == "retention", "/forms/" + f.ID + "/share#retention"}
 	p.Script, p.Style = "share.js", "share.css"
 	p.NoticeKey = shareNotices[req.URL.Query().Get("done")]
 	if p.NoticeKey == shareNotices["saved"] && f.At(pages.Now()).Status == form.Closed {
@@ -102,6 +118,7 @@ func (pages *Pages) currentForm(req *page.Request, f form.Form) (form.FormInput,
 func (pages *Pages) ChangeAvailability(req *page.Request) error {
 	id := req.PathValue("id")
 	_, err := pages.Store.UpdateForm(req.Context(), req.Owner(), store.FormRevision{ID: id}, func(p *form.FormInput) error {
+		stored := availabilitySeen(p.Availability)
 		p.Slug = req.Field("slug")
 		if p.Sites = strings.Join(strings.Fields(req.Field("sites")), " "); req.Field("any_site") != "" {
 			p.Sites = form.AnySite
@@ -124,10 +141,17 @@ func (pages *Pages) ChangeAvailability(req *page.Request) error {
 				*to = t.UTC()
 			}
 		}
-		return p.Availability.Normalize()
+		if err := p.Availability.Normalize(); err != nil {
+			return err
+		}
+		return checkSeen(req, stored, availabilitySeen(p.Availability))
 	}, pages.Now())
-	if list, other := page.NewProblems(err); err != nil && other == nil {
-		return pages.renderShare(req, http.StatusUnprocessableEntity, list)
+	if list, changed, other := settingsProblems(err); err != nil && other == nil {
+		view := shareView{problems: list}
+		if changed {
+			view.changed = "availability"
+		}
+		return pages.renderShare(req, statusOf(changed), view)
 	}
 	if err != nil {
 		return err

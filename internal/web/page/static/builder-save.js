@@ -2,7 +2,7 @@
 // repeated.
 
 import { t } from "./vdom.js";
-import { findMember, isUnnamed, optionLists, replaceDraft, serialize, state } from "./builder-state.js";
+import { findMember, isUnnamed, optionLists, redoStack, replaceDraft, serialize, state, undoStack } from "./builder-state.js";
 
 const { meta } = state;
 let timer = 0;
@@ -157,6 +157,21 @@ async function resolveConflict(remoteDraft) {
   const choice = await import("./builder-conflict.js").then((module) => module.chooseVersion(remoteDraft));
   updateMeta(remoteDraft);
   if (choice === "local") return scheduleSave(0);
+  loadRemote(remoteDraft);
+}
+
+// takeOver loads what was saved elsewhere, unless it is old or there are unsaved edits: these
+// lead to the question which version to keep.
+export function takeOver(remoteDraft) {
+  if (saving || hasUnsavedEdits() || remoteDraft.revision <= meta.revision) return false;
+  updateMeta(remoteDraft);
+  loadRemote(remoteDraft);
+  undoStack.length = redoStack.length = 0; // undoing would remove what the others have saved
+  render(true);
+  return true;
+}
+
+function loadRemote(remoteDraft) {
   replaceDraft(remoteDraft);
   discardUnsaved();
   mapProblems({ details: remoteDraft.problems }, state.form);
