@@ -335,7 +335,7 @@ func (c serveCommand) greet(ctx context.Context, d dependencies, addr net.Addr, 
 }
 
 // runCleanup deletes expired data every 10 minutes. Every 15 seconds it opens and closes the
-// forms that are due, and deletes responses that their forms do not keep any longer.
+// forms that are due, continues moves of forms, and deletes responses that their forms do not keep any longer.
 func runCleanup(ctx context.Context, s *store.Store, refreshIdle time.Duration, log *slog.Logger) {
 	cleanup := time.NewTicker(cleanupInterval)
 	defer cleanup.Stop()
@@ -355,6 +355,9 @@ func runCleanup(ctx context.Context, s *store.Store, refreshIdle time.Duration, 
 			}
 			if err := s.CloseExpiredForms(ctx, time.Now()); err != nil && ctx.Err() == nil {
 				log.Error("could not close expired forms", "error", err)
+			}
+			if err := s.ContinueMoves(ctx, time.Now()); err != nil && ctx.Err() == nil {
+				log.Error("could not move a form", "error", err)
 			}
 			if err := s.ApplyRetention(ctx, time.Now()); err != nil && ctx.Err() == nil {
 				log.Error("could not delete old responses", "error", err)

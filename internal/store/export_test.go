@@ -64,3 +64,16 @@ const SubmissionQueueBytes = submissionQueueBytes
 
 func (s *Store) ReserveSubmission(n int64) bool { return s.submissions.reserve(n) }
 func (s *Store) ReleaseSubmission(n int64)      { s.submissions.release(n) }
+
+// StepMove does the smallest part of a move.
+func (s *Store) StepMove(ctx context.Context, owner, formID string, now time.Time) (done bool, err error) {
+	return s.stepMove(ctx, owner, formID, &moveBatch{limit: 8}, now)
+}
+
+// MovedTables lists the tables with rows of a form that move with it.
+func MovedTables() (names []string) {
+	for _, table := range movedTables {
+		names = append(names, table.name)
+	}
+	return names
+}

@@ -55,6 +55,20 @@ type pendingSubmission struct {
 // SubmitResponse stores a submission and returns when it is durable.
 func (s *Store) SubmitResponse(ctx context.Context, in Submission) (_ form.Response, err error) {
 	defer wrap(&err, "submit response")
+	r, err := s.submitResponse(ctx, in)
+	if err == nil {
+		return r, nil
+	}
+	switch fault.Wrap(err).Code {
+	case fault.FormNotOpen, fault.NotFoundInAccount, fault.Invalid:
+		if s.IsMoved(ctx, in.Form.Owner, in.Form.ID) {
+			err = errMoving() // what was missing is there again in a moment
+		}
+	}
+	return r, err
+}
+
+func (s *Store) submitResponse(ctx context.Context, in Submission) (_ form.Response, err error) {
 	w := &pendingSubmission{Submission: in, Waiter: db.NewWaiter()}
 	var files answeredFiles
 	if in.Form.Definition.HasFiles() {
