@@ -326,6 +326,7 @@ func (w *fixture) addPages() {
 		{"POST", form + "/connect/receipt", []param{{name: "field", value: "mail"}, {name: "subject", value: "Hi {{nick}}"}, {name: "text", value: "**Thanks**"}, {name: "answers", value: "1"}}},
 		{"POST", form + "/connect/receipt/preview", []param{{name: "field", value: "mail"}, {name: "subject", value: "Hi {{nick}}"}, {name: "text", value: "**Thanks** {{story}}"}, {name: "answers", value: "1"}}},
 		{"POST", "/account/sessions/end-others", []param{}},
+		{"POST", form + "/move", []param{{name: "space", value: "spc_00000000000000000000000000"}}},
 		{"POST", form + "/editors", []param{{name: "revision", value: "1"}, {name: "leave", value: ""}}},
 	} {
 		addSeed(extra.method, extra.path, extra.form, w.cleo)

@@ -22,6 +22,7 @@ var (
 	writeResponses = access{signedIn: true, needs: account.ResponsesWrite}
 	readWebhooks   = access{signedIn: true, needs: account.WebhooksRead}
 	writeWebhooks  = access{signedIn: true, needs: account.WebhooksWrite}
+	moveForms      = access{signedIn: true, needs: account.SpaceManage, whole: true}
 )
 
 type route struct {
@@ -78,6 +79,8 @@ func (web *Handler) routes() []route {
 		{"GET /forms/{id}/share", readForms, noBody, web.workspace.ShowShare},
 		{"POST /forms/{id}/share", writeForms, maxPost, web.workspace.ChangeAvailability},
 		{"POST /forms/{id}/retention", writeForms, maxPost, web.workspace.ChangeRetention},
+		{"GET /forms/{id}/move", readForms, noBody, web.workspace.ShowMove},
+		{"POST /forms/{id}/move", moveForms, maxPost, web.workspace.StartMove},
 		{"GET /forms/{id}/embed/{mode}", readForms, noBody, web.workspace.ShowEmbedSample},
 		{"GET /forms/{id}/prefill", readForms, noBody, web.workspace.PrefilledLink},
 		{"POST /forms/{id}/close", writeForms, maxPost, web.workspace.CloseForm},

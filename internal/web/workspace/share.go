@@ -32,6 +32,7 @@ type sharePage struct {
 	retentionSettings
 	Seen          seenSettings
 	SeenRetention seenSettings
+	MoveTargets   []store.Space // spaces to which the user may move the form
 }
 
 // shareView is what the page shows besides what is stored.
@@ -47,7 +48,7 @@ func availabilitySeen(a form.Availability) string {
 }
 
 var shareNotices = map[string]string{
-	"retention": "Saved.", "saved": "Saved. Changes are live.", "saved, and closed": "Saved. This form is closed. Reopen it to accept responses.", "published": "Published. Share this link to collect responses.", "closed": "Form closed.", "opened": "Form reopened.",
+	"retention": "Saved.", "saved": "Saved. Changes are live.", "saved, and closed": "Saved. This form is closed. Reopen it to accept responses.", "published": "Published. Share this link to collect responses.", "closed": "Form closed.", "opened": "Form reopened.", "moved": "Form moved to this space.",
 }
 
 // ShowShare shows how to share the form.
@@ -92,6 +93,9 @@ func (pages *Pages) renderShare(req *page.Request, status int, view shareView) e
 		}
 	}
 	if p.retentionSettings, err = pages.retentionSettings(req, f.ID); err != nil {
+		return err
+	}
+	if p.MoveTargets, err = pages.moveTargets(req); err != nil {
 		return err
 	}
 	p.Seen = seenSettings{&p.Layout, availabilitySeen(f.Availability), view.changed == "availability", "/forms/" + f.ID + "/share"}
