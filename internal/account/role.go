@@ -1,6 +1,8 @@
 package account
 
 import (
+	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -88,6 +90,8 @@ type Access struct {
 	// Forms are the forms that may be used, with the role for each; nil: all of them, with Role.
 	// It is shared between requests: do not modify it.
 	Forms map[string]Role
+	// FormList is the IDs of Forms as a JSON array, in order; empty: all forms.
+	FormList string
 }
 
 // OwnSpace is the access of a person to their own space.
@@ -111,6 +115,17 @@ func (a Access) Check(needed Scope, formID string) error {
 	return nil
 }
 
+// WithForms returns the access to these forms only.
+func (a Access) WithForms(forms map[string]Role) Access {
+	a.Forms = forms
+	list, err := json.Marshal(slices.Sorted(maps.Keys(forms)))
+	if err != nil {
+		panic(err) // they are texts
+	}
+	a.FormList = string(list)
+	return a
+}
+
 // Limit returns the access without the forms that are not in the list.
 func (a Access) Limit(formIDs []string) Access {
 	limited := make(map[string]Role, len(formIDs))
@@ -123,8 +138,7 @@ func (a Access) Limit(formIDs []string) Access {
 			limited[formID] = role
 		}
 	}
-	a.Forms = limited
-	return a
+	return a.WithForms(limited)
 }
 
 // SpaceID returns the ID under which a space is known, from that of its account.

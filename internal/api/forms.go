@@ -104,11 +104,7 @@ func (a *API) listForms() typedOperation[listFormsInput, FormList] {
 					return nil, reply{}, err
 				}
 			}
-			only, err := store.OnlyForms(c.Access)
-			if err != nil {
-				return nil, reply{}, err
-			}
-			filter := store.FormFilter{Status: in.Status, Language: in.Language, Search: in.Search, Folder: in.Folder, Only: only}
+			filter := store.FormFilter{Status: in.Status, Language: in.Language, Search: in.Search, Folder: in.Folder, Only: c.Access.FormList}
 			forms, total, err := a.Store.Forms(ctx, c.Owner(), filter, store.FormSort(in.Sort), store.Page{Limit: page.perPage, Offset: page.offset()})
 			if err != nil {
 				return nil, reply{}, err

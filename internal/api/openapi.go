@@ -212,7 +212,7 @@ func (op *operation) describeErrors(d *huma.Operation, schemas huma.Registry) {
 		codes = append(codes, fault.InvalidToken, fault.NoAuthorization, fault.NotBearer, fault.ExpiredToken, fault.UserNotFound)
 	}
 	if op.Scope != "" {
-		codes = append(codes, fault.MissingScope)
+		codes = append(codes, fault.MissingScope, fault.MissingRole)
 	}
 	slices.Sort(codes)
 	body := reflect.TypeFor[Error]()

@@ -54,8 +54,9 @@ type DB interface {
 	// JSONContains is a condition: some text or number in a JSON value, in lower case,
 	// contains the text, which is an expression in lower case.
 	JSONContains(json, text string) string
-	// InList returns a condition: the value is in the JSON array of texts that is the parameter.
-	InList(value, parameter string) string
+	// EachText returns a table expression: a row part with a column value for each text in the JSON
+	// array that is the parameter.
+	EachText(parameter string) string
 	// JSONArrayHas is a condition: a JSON value is a list and has a text in it.
 	JSONArrayHas(json string) string
 	// Batching says how concurrent writes are best batched before they reach Write.

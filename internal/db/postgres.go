@@ -73,8 +73,8 @@ func (db *postgres) Lower(expression string) string {
 	return "LOWER(" + expression + ")"
 }
 
-func (db *postgres) InList(value, parameter string) string {
-	return value + ` IN (SELECT part COLLATE "C" FROM jsonb_array_elements_text(CAST(` + parameter + ` AS JSONB)) AS part)`
+func (db *postgres) EachText(parameter string) string {
+	return `(SELECT text COLLATE "C" AS value FROM jsonb_array_elements_text(CAST(` + parameter + ` AS JSONB)) AS text) AS part`
 }
 
 func (db *postgres) JSONContains(json, text string) string {

@@ -87,8 +87,8 @@ func (db *sqlite) JSONContains(json, text string) string {
 	return `EXISTS (SELECT 1 FROM json_tree(` + json + `) AS part WHERE part.type IN ('text', 'integer', 'real') AND STRPOS(LOWER(CAST(part.atom AS TEXT)), ` + text + `) > 0)`
 }
 
-func (db *sqlite) InList(value, parameter string) string {
-	return value + ` IN (SELECT part.value FROM json_each(` + parameter + `) AS part)`
+func (db *sqlite) EachText(parameter string) string {
+	return `(SELECT value FROM json_each(` + parameter + `)) AS part`
 }
 
 func (db *sqlite) JSONArrayHas(json string) string {

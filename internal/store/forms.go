@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"strings"
 	"time"
 
 	"formulary/internal/db"
@@ -200,12 +199,12 @@ const formFilter = ` AND ($2 = '' OR status = $2) AND ($3 = '' OR language = $3)
 
 // IDs sort by creation time, so they stand for created_at and break ties.
 var formSorts = map[FormSort]string{
-	"created_at":  filteredFormsSQL + `id LIMIT $6 OFFSET $7`,
-	"-created_at": filteredFormsSQL + `id DESC LIMIT $6 OFFSET $7`,
-	"updated_at":  filteredFormsSQL + `updated_at, id LIMIT $6 OFFSET $7`,
-	"-updated_at": filteredFormsSQL + `updated_at DESC, id DESC LIMIT $6 OFFSET $7`,
-	"title":       filteredFormsSQL + `title_key, id LIMIT $6 OFFSET $7`,
-	"-title":      filteredFormsSQL + `title_key DESC, id DESC LIMIT $6 OFFSET $7`,
+	"created_at":  `id`,
+	"-created_at": `id DESC`,
+	"updated_at":  `updated_at, id`,
+	"-updated_at": `updated_at DESC, id DESC`,
+	"title":       `title_key, id`,
+	"-title":      `title_key DESC, id DESC`,
 }
 
 // FormFilter selects forms; empty fields select all.
@@ -214,7 +213,7 @@ type FormFilter struct {
 	Language string
 	Search   string
 	Folder   string
-	Only     string // IDs of forms, from OnlyForms
+	Only     string // IDs of forms, from account.Access.FormList
 }
 
 const (
@@ -232,6 +231,9 @@ const (
 // order and without a filter, every page costs about the same.
 func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort FormSort, page Page) (_ []form.Form, _ int64, err error) {
 	defer wrap(&err, "list forms")
+	if filter.Only != "" {
+		return s.limitedForms(ctx, owner, limitedList{filter, sort}, page)
+	}
 	var forms []form.Form
 	var total int64
 	collect := func(r db.Row) error {
@@ -245,19 +247,14 @@ func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort
 		forms = make([]form.Form, 0, max(0, min(page.Limit, total-page.Offset)))
 		return err
 	}}
-	if filter.Search != "" || filter.Folder != "" || filter.Only != "" {
+	if filter.Search != "" || filter.Folder != "" {
 		search = form.SearchKey(filter.Search)
 		count.SQL, count.Args = searchedFormsSQL, append(count.Args, search, filter.Folder)
 	}
 	switch {
-	case filter.Only != "":
-		count.SQL, count.Args = searchedFormsSQL+" AND "+s.db.InList("id", "$6"), append(count.Args, filter.Only)
-		args := []any{owner, filter.Status, filter.Language, search, filter.Folder, page.Limit, page.Offset, filter.Only}
-		sql := strings.Replace(formSorts[sort], formFilter, formFilter+" AND "+s.db.InList("id", "$8"), 1)
-		err = s.db.QueryBatch(ctx, count, db.Statement{SQL: sql, Args: args, Scan: collect})
 	case filter != (FormFilter{}) || sort != NewestFirst:
 		args := []any{owner, filter.Status, filter.Language, search, filter.Folder, page.Limit, page.Offset}
-		err = s.db.QueryBatch(ctx, count, db.Statement{SQL: formSorts[sort], Args: args, Scan: collect})
+		err = s.db.QueryBatch(ctx, count, db.Statement{SQL: filteredFormsSQL + formSorts[sort] + ` LIMIT $6 OFFSET $7`, Args: args, Scan: collect})
 	case page.Offset < rankBlock:
 		err = s.db.QueryBatch(ctx, count, db.Statement{SQL: newestFormsSQL, Args: []any{owner, page.Limit, page.Offset}, Scan: collect})
 	default:

@@ -31,6 +31,13 @@ func (s *Store) TokenGeneration(owner, appID string) Generation {
 	return Generation{all + app, ok}
 }
 
+// UserGeneration returns the present generation of what belongs to a user, such as their
+// memberships.
+func (s *Store) UserGeneration(person string) Generation {
+	number, ok := s.db.Generation(person)
+	return Generation{number, ok}
+}
+
 const (
 	formResponsesSQL = `SELECT response_count, response_tick FROM form WHERE account_id = $1 AND id = $2`
 	allResponsesSQL  = `SELECT CAST(COALESCE(SUM(response_count), 0) AS BIGINT), COALESCE(MAX(response_tick), 0) FROM form WHERE account_id = $1`

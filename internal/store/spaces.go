@@ -2,10 +2,7 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"maps"
-	"slices"
 	"time"
 
 	"formulary/internal/account"
@@ -155,14 +152,14 @@ func readAccess(q querier, person, space string) (account.Access, error) {
 	if access.Role != account.Guest {
 		return access, nil
 	}
-	access.Forms = map[string]account.Role{}
+	forms := map[string]account.Role{}
 	err := q(sharedFormsSQL, func(r db.Row) error {
 		var formID, role string
 		err := r.Scan(&formID, &role)
-		access.Forms[formID] = account.Role(role)
+		forms[formID] = account.Role(role)
 		return err
 	}, person, space)
-	return access, err
+	return access.WithForms(forms), err
 }
 
 // SpaceOfForm returns the account whose space contains a form. It says nothing about who may use
@@ -185,15 +182,6 @@ func (s *Store) DeleteSpace(ctx context.Context, key string, now time.Time) (com
 		return false, fault.NotFound
 	}
 	return s.DeleteUser(ctx, key, now)
-}
-
-// OnlyForms returns the value of FormFilter.Only for the forms of an access; empty: all forms.
-func OnlyForms(access account.Access) (string, error) {
-	if access.Forms == nil {
-		return "", nil
-	}
-	text, err := json.Marshal(slices.Sorted(maps.Keys(access.Forms)))
-	return string(text), err
 }
 
 // isMissing reports whether err means that something does not exist.

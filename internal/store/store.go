@@ -24,6 +24,7 @@ type Store struct {
 	clients      *Cache[string, appCredentials]
 	public       *Cache[string, *PublicForm]
 	files        *Cache[fileKey, File]
+	formLists    *Cache[limitedList, []string]
 	owners       addresses
 	signing      *Cache[string, SigningKeys]
 	attempts     attemptRows
@@ -67,6 +68,7 @@ func Connect(ctx context.Context, dataDir, url string) (*Store, error) {
 	s.clients = NewCache[string, appCredentials](s, maxCredentials)
 	s.public = NewCache[string, *PublicForm](s, publicBytes)
 	s.files = NewCacheWithCounts[fileKey, File](s, filesBytes)
+	s.formLists = NewCache[limitedList, []string](s, formListBytes)
 	s.signing = NewCache[string, SigningKeys](s, 16)
 	return s, nil
 }

@@ -19,6 +19,7 @@ var errorMeanings = []apiError{
 	{fault.UserNotFound, "The user this token belongs to no longer exists."},
 	{fault.InvalidClient, "`invalid_client`: the `client_id` or client secret is incorrect."},
 	{fault.MissingScope, "The token is missing the scope named in the message."},
+	{fault.MissingRole, "The user’s role in the space does not allow this."},
 	{fault.UnknownPath, "No endpoint exists at this path."},
 	{fault.NotFoundInAccount, "Not found in this account."},
 	{fault.MethodNotAllowed, "Method not allowed. See the `Allow` header."},

@@ -6,12 +6,14 @@ import (
 	"strconv"
 	"time"
 
+	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/web/page"
 )
 
-// sessionInterval is how often a stream checks that its session has not ended. What it
-// sends has no content: pages read that with requests of their own.
+// sessionInterval is how often a stream checks that its session has not ended, and that the user is
+// still in the space; it also does when something of the user changes. What it sends has no
+// content: pages read that with requests of their own.
 const sessionInterval = 5 * time.Second
 
 // liveAddress is the stream for pages that show a number of responses to a form.
@@ -32,13 +34,13 @@ func (pages *Pages) Live(req *page.Request) error {
 	if count := query.Get("count"); count != "" && count != strconv.FormatInt(changes.Count(), 10) {
 		first += "event: change\ndata: {}\n\n"
 	}
-	checked := pages.Now()
-	pages.Streams.Send(req.W, req.Request, changes, []byte(first), func(context.Context) error {
-		now := pages.Now()
-		if now.Sub(checked) < sessionInterval {
+	checked, generation := pages.Now(), pages.Store.UserGeneration(req.User.ID)
+	pages.Streams.Send(req.W, req.Request, changes, []byte(first), func(ctx context.Context) error {
+		now, latest := pages.Now(), pages.Store.UserGeneration(req.User.ID)
+		if now.Sub(checked) < sessionInterval && latest == generation {
 			return nil
 		}
-		checked = now
+		checked, generation = now, latest
 		current := &page.Request{Request: req.Request, W: req.W}
 		if err := pages.Sessions.Load(current); err != nil {
 			return err
@@ -46,7 +48,11 @@ func (pages *Pages) Live(req *page.Request) error {
 		if current.User == nil {
 			return &fault.Error{Code: fault.Forbidden} // the session has ended
 		}
-		return nil
+		access, err := pages.Store.Access(ctx, current.User.ID, req.Owner())
+		if err != nil {
+			return err
+		}
+		return access.Check(account.FormsRead, req.FormID())
 	})
 	return nil
 }
