@@ -195,7 +195,7 @@ func (w *fixture) addForms(r *request, schema *openapi3.Schema) {
 // maxSeedsPerRoute bounds the seeds of one route.
 const maxSeedsPerRoute = 4
 
-var routePattern = regexp.MustCompile(`\{"((?:GET|POST|PUT) /[^"]*)", (anyone|signedIn),`)
+var routePattern = regexp.MustCompile(`\{"((?:GET|POST|PUT) /[^"]*)", (\w+),`)
 
 // addPages adds the valid requests of browsers: every page, and every form on it.
 func (w *fixture) addPages() {
@@ -221,7 +221,7 @@ func (w *fixture) addPages() {
 			w.t.Fatalf("%s %s is linked from a page but has no route", method, address)
 		}
 		delete(missing, pattern)
-		r := &request{name: pattern, method: method, path: strings.Split(u.EscapedPath(), "/"), form: form, as: as, secured: access[pattern] == "signedIn"}
+		r := &request{name: pattern, method: method, path: strings.Split(u.EscapedPath(), "/"), form: form, as: as, secured: access[pattern] != "anyone"}
 		_, path, _ := strings.Cut(pattern, " ")
 		for i, segment := range strings.Split(path, "/") {
 			if strings.HasPrefix(segment, "{") && segment != "{$}" {
@@ -305,7 +305,7 @@ func (w *fixture) addPages() {
 		{"POST", form + "/versions/1/restore", []param{}},
 		{"POST", "/templates/contact/preview", []param{{name: "_action", value: "next"}}},
 		{"POST", form + "/folder", []param{{name: "folder", value: "Work"}}},
-		{"POST", "/tour/end", []param{}},
+		{"POST", "/tour/end", []param{}}, {"GET", form + "/move", nil}, {"POST", form + "/move", []param{{name: "space", value: "spc_00000000000000000000000000"}}},
 		{"POST", "/forms", []param{{name: "title", value: "Quick"}, {name: "questions", value: "Name\nCake: a, b"}, {name: "mood", value: "paper"}}},
 		{"POST", "/folders", []param{{name: "from", value: "Work"}, {name: "folder", value: "Play"}, {name: "remove", value: ""}}},
 		{"POST", form + "/design/themes", []param{{name: "brand", value: "#b4532a"}, {name: "mood", value: "paper"}, {name: "theme", value: "Studio"}}},
@@ -325,9 +325,7 @@ func (w *fixture) addPages() {
 		{"POST", form + "/connect/notify", []param{{name: "when", value: "daily"}, {name: "add", value: "a@example.org, b@example.org"}, {name: "again", value: "a@example.org"}, {name: "retry", value: ""}, {name: "remove", value: ""}}},
 		{"POST", form + "/connect/receipt", []param{{name: "field", value: "mail"}, {name: "subject", value: "Hi {{nick}}"}, {name: "text", value: "**Thanks**"}, {name: "answers", value: "1"}}},
 		{"POST", form + "/connect/receipt/preview", []param{{name: "field", value: "mail"}, {name: "subject", value: "Hi {{nick}}"}, {name: "text", value: "**Thanks** {{story}}"}, {name: "answers", value: "1"}}},
-		{"POST", "/account/sessions/end-others", []param{}},
-		{"POST", form + "/move", []param{{name: "space", value: "spc_00000000000000000000000000"}}},
-		{"POST", form + "/editors", []param{{name: "revision", value: "1"}, {name: "leave", value: ""}}},
+		{"POST", "/account/sessions/end-others", []param{}}, {"POST", form + "/editors", []param{{name: "revision", value: "1"}, {name: "leave", value: ""}}},
 	} {
 		addSeed(extra.method, extra.path, extra.form, w.cleo)
 	}

@@ -37,8 +37,8 @@ const (
 	moveAddressSQL  = `UPDATE form_address SET account_id = $3 WHERE account_id = $1 AND form_id = $2`
 	dropInvitesSQL  = `DELETE FROM invitation WHERE account_id = $1 AND form_id = $2`
 	dropEditorsSQL  = `DELETE FROM form_editor WHERE account_id = $1 AND form_id = $2`
-	pauseForeignSQL = `UPDATE webhook SET status = 'paused', app_id = '', grant_id = '', person_id = '', updated_at = $3
-		WHERE account_id = $1 AND form_id = $2 AND grant_id <> '' AND status = 'active'`
+	pauseForeignSQL = `UPDATE webhook SET status = CASE WHEN status = 'active' THEN 'paused' ELSE status END,
+		app_id = '', grant_id = '', person_id = '', updated_at = $3 WHERE account_id = $1 AND form_id = $2 AND grant_id <> ''`
 	// A position that differs refuses what dispatchers and readers of mails commit that have begun
 	// before. No position ends with this character.
 	fenceWebhooksSQL   = `UPDATE webhook SET position = position || '~' WHERE account_id = $1 AND form_id = $2`
