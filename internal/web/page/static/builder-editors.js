@@ -2,8 +2,8 @@
 // several people can edit need it.
 
 import { announce, createNode, h, t } from "./vdom.js";
-import { state } from "./builder-state.js";
-import { takeOver } from "./builder-save.js";
+import { redoStack, state, undoStack } from "./builder-state.js";
+import { isSaved, loadRemote } from "./builder-save.js";
 
 document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/static/builder-editors.css" }));
 
@@ -34,7 +34,11 @@ async function beat() {
     if (!response.ok) return;
     const { others, draft } = await response.json();
     show(others);
-    if (draft && takeOver(draft)) announce(t("The form was changed by someone else. This is the new version."));
+    // Unsaved edits lead to the question which version to keep.
+    if (!draft || !isSaved() || draft.revision <= state.meta.revision) return;
+    loadRemote(draft);
+    undoStack.length = redoStack.length = 0; // undoing would remove what the others have saved
+    announce(t("The form was changed by someone else. This is the new version."));
   } catch { /* offline: the next one may succeed */ }
 }
 

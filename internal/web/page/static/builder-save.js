@@ -2,7 +2,7 @@
 // repeated.
 
 import { t } from "./vdom.js";
-import { findMember, isUnnamed, optionLists, redoStack, replaceDraft, serialize, state, undoStack } from "./builder-state.js";
+import { findMember, isUnnamed, optionLists, replaceDraft, serialize, state } from "./builder-state.js";
 
 const { meta } = state;
 let timer = 0;
@@ -160,18 +160,10 @@ async function resolveConflict(remoteDraft) {
   loadRemote(remoteDraft);
 }
 
-// takeOver loads what was saved elsewhere, unless it is old or there are unsaved edits: these
-// lead to the question which version to keep.
-export function takeOver(remoteDraft) {
-  if (saving || hasUnsavedEdits() || remoteDraft.revision <= meta.revision) return false;
-  updateMeta(remoteDraft);
-  loadRemote(remoteDraft);
-  undoStack.length = redoStack.length = 0; // undoing would remove what the others have saved
-  render(true);
-  return true;
-}
+export const isSaved = () => !saving && !hasUnsavedEdits();
 
-function loadRemote(remoteDraft) {
+export function loadRemote(remoteDraft) {
+  updateMeta(remoteDraft);
   replaceDraft(remoteDraft);
   discardUnsaved();
   mapProblems({ details: remoteDraft.problems }, state.form);
