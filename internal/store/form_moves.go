@@ -198,6 +198,21 @@ func (s *Store) IsMoved(ctx context.Context, owner, formID string) bool {
 	return err == nil && now != owner
 }
 
+// movingError returns the error for a submission that failed because its form has left its account:
+// what was missing is there again in a moment.
+func (s *Store) movingError(ctx context.Context, f *PublicForm, err error) error {
+	if err == nil {
+		return nil
+	}
+	switch fault.Wrap(err).Code {
+	case fault.FormNotOpen, fault.NotFoundInAccount, fault.Invalid:
+		if s.IsMoved(ctx, f.Owner, f.ID) {
+			return errMoving()
+		}
+	}
+	return err
+}
+
 // checkNoMoves returns an error if an account cannot be deleted because of a move. Its row must be
 // locked.
 func checkNoMoves(t db.Tx, owner string) error {

@@ -56,16 +56,7 @@ type pendingSubmission struct {
 func (s *Store) SubmitResponse(ctx context.Context, in Submission) (_ form.Response, err error) {
 	defer wrap(&err, "submit response")
 	r, err := s.submitResponse(ctx, in)
-	if err == nil {
-		return r, nil
-	}
-	switch fault.Wrap(err).Code {
-	case fault.FormNotOpen, fault.NotFoundInAccount, fault.Invalid:
-		if s.IsMoved(ctx, in.Form.Owner, in.Form.ID) {
-			err = errMoving() // what was missing is there again in a moment
-		}
-	}
-	return r, err
+	return r, s.movingError(ctx, in.Form, err)
 }
 
 func (s *Store) submitResponse(ctx context.Context, in Submission) (_ form.Response, err error) {
