@@ -64,7 +64,7 @@ func (a *API) setNotifications() typedOperation[setNotificationsInput, Notificat
 			if in.Body.To == nil {
 				return nil, reply{}, fault.InvalidField("to", "is required; send an empty array to notify no one")
 			}
-			n, err := a.Mails.SetNotifications(ctx, c.Owner(), in.ID, store.Frequency(in.Body.When), in.Body.To)
+			n, err := a.Mails.SetNotifications(ctx, c.Owner(), in.ID, store.NotificationChange{When: store.Frequency(in.Body.When), To: in.Body.To})
 			return notificationsResult(n), reply{}, err
 		},
 	}

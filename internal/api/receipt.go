@@ -64,7 +64,7 @@ func (a *API) setReceipt() typedOperation[setReceiptInput, Receipt] {
 		},
 		func(ctx context.Context, c *oauth.Principal, in *setReceiptInput) (*Receipt, reply, error) {
 			r := store.Receipt{Active: in.Body.Active, Field: in.Body.Field, Subject: in.Body.Subject, Text: in.Body.Text, Answers: in.Body.Answers}
-			if err := a.Mails.SetReceipt(ctx, c.Owner(), in.ID, r); err != nil {
+			if err := a.Mails.SetReceipt(ctx, c.Owner(), in.ID, store.ReceiptChange{Receipt: r}); err != nil {
 				return nil, reply{}, err
 			}
 			return receiptResult(r), reply{}, nil

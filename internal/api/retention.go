@@ -76,7 +76,7 @@ func (a *API) setRetention() typedOperation[setRetentionInput, Retention] {
 			if in.Body.Days == nil { // 0 would switch the retention off
 				return nil, reply{}, fault.InvalidField("days", "is required")
 			}
-			r, err := a.Store.SetRetention(ctx, c.Owner(), in.ID, *in.Body.Days, a.Now())
+			r, err := a.Store.SetRetention(ctx, c.Owner(), in.ID, store.RetentionChange{Days: *in.Body.Days}, a.Now())
 			return retentionResult(r), reply{}, err
 		},
 	}

@@ -303,7 +303,7 @@ func (w *fixture) addPages() {
 		{"POST", form + "/versions/1/restore", []param{}},
 		{"POST", "/templates/contact/preview", []param{{name: "_action", value: "next"}}},
 		{"POST", form + "/folder", []param{{name: "folder", value: "Work"}}},
-		{"POST", "/tour/end", []param{}},
+		{"POST", "/tour/end", []param{}}, {"GET", form + "/move", nil}, {"POST", form + "/move", []param{{name: "space", value: "spc_00000000000000000000000000"}}},
 		{"POST", "/forms", []param{{name: "title", value: "Quick"}, {name: "questions", value: "Name\nCake: a, b"}, {name: "mood", value: "paper"}}},
 		{"POST", "/folders", []param{{name: "from", value: "Work"}, {name: "folder", value: "Play"}, {name: "remove", value: ""}}},
 		{"POST", form + "/design/themes", []param{{name: "brand", value: "#b4532a"}, {name: "mood", value: "paper"}, {name: "theme", value: "Studio"}}},
@@ -323,7 +323,7 @@ func (w *fixture) addPages() {
 		{"POST", form + "/connect/notify", []param{{name: "when", value: "daily"}, {name: "add", value: "a@example.org, b@example.org"}, {name: "again", value: "a@example.org"}, {name: "retry", value: ""}, {name: "remove", value: ""}}},
 		{"POST", form + "/connect/receipt", []param{{name: "field", value: "mail"}, {name: "subject", value: "Hi {{nick}}"}, {name: "text", value: "**Thanks**"}, {name: "answers", value: "1"}}},
 		{"POST", form + "/connect/receipt/preview", []param{{name: "field", value: "mail"}, {name: "subject", value: "Hi {{nick}}"}, {name: "text", value: "**Thanks** {{story}}"}, {name: "answers", value: "1"}}},
-		{"POST", "/account/sessions/end-others", []param{}},
+		{"POST", "/account/sessions/end-others", []param{}}, {"POST", form + "/editors", []param{{name: "revision", value: "1"}, {name: "leave", value: ""}}},
 	} {
 		addSeed(extra.method, extra.path, extra.form, w.cleo)
 	}

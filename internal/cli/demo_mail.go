@@ -21,5 +21,5 @@ func demoMails(ctx context.Context, s *store.Store, owner account.User, formID s
 	if _, err := s.SetNotifications(ctx, owner.ID, formID, notifications, now); err != nil {
 		return err
 	}
-	return s.SetReceipt(ctx, owner.ID, formID, demoReceipt, now)
+	return s.SetReceipt(ctx, owner.ID, formID, store.ReceiptChange{Receipt: demoReceipt}, now)
 }

@@ -353,7 +353,7 @@ func runRetention(ctx context.Context, s *store.Store, log *slog.Logger) {
 }
 
 // runCleanup deletes expired data every 10 minutes. Every 15 seconds it opens and closes the
-// forms that are due, and ends the grants whose time is over.
+// forms that are due, continues moves of forms, and ends the grants whose time is over.
 func runCleanup(ctx context.Context, s *store.Store, refreshIdle time.Duration, log *slog.Logger) {
 	cleanup := time.NewTicker(cleanupInterval)
 	defer cleanup.Stop()
@@ -376,6 +376,9 @@ func runCleanup(ctx context.Context, s *store.Store, refreshIdle time.Duration, 
 			}
 			if err := s.EndExpiredGrants(ctx, time.Now()); err != nil && ctx.Err() == nil {
 				log.Error("could not end expired grants", "error", err)
+			}
+			if err := s.ContinueMoves(ctx, time.Now()); err != nil && ctx.Err() == nil {
+				log.Error("could not move a form", "error", err)
 			}
 		}
 	}

@@ -200,18 +200,19 @@ func (c *sqliteConn) ExecEach(sql string, same []any, rows [][]any) error {
 // maxRows bounds the rows that one statement inserts.
 const maxRows = 32
 
-// insertRows is an INSERT of one row, and how many rows to insert.
+// insertRows is an INSERT of one row, how many arguments are the same for all rows, and how many
+// rows to insert.
 type insertRows struct {
-	sql string
-	n   int
+	sql     string
+	same, n int
 }
 
 // insertSQL returns the text of an INSERT for n rows. Texts are made once per connection.
 func (c *sqliteConn) insertSQL(sql string, same, n int) string {
-	text, ok := c.inserts[insertRows{sql, n}]
+	text, ok := c.inserts[insertRows{sql, same, n}]
 	if !ok {
 		text = multiRowInsert(sql, same, n)
-		c.inserts[insertRows{sql, n}] = text
+		c.inserts[insertRows{sql, same, n}] = text
 	}
 	return text
 }

@@ -176,8 +176,19 @@ func gone(err error) error {
 	return err
 }
 
+// errMoving: the mail is about a form that is on its way to another space, as the mail is.
+var errMoving = errors.New("the form is being moved to another space")
+
 // renderForm writes a mail about responses of a form.
 func (s *Service) renderForm(ctx context.Context, m store.Mail) (mail.Message, error) {
+	message, err := s.renderMailOf(ctx, m)
+	if errors.Is(err, errGone) && s.Store.IsMoved(ctx, m.Account, m.FormID) {
+		err = errMoving
+	}
+	return message, err
+}
+
+func (s *Service) renderMailOf(ctx context.Context, m store.Mail) (mail.Message, error) {
 	f, err := s.source(ctx, m.Account, m.FormID)
 	if err != nil {
 		return mail.Message{}, gone(err)

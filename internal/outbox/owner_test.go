@@ -68,7 +68,7 @@ func TestSkipped(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, w *fixture) {
 		const gone = "mara@rcpt-550.test"
 		f := w.open("Order", "en")
-		if err := w.service.SetReceipt(ctx, w.owner.ID, f.ID, store.Receipt{Active: true, Field: "email"}); err != nil {
+		if err := w.service.SetReceipt(ctx, w.owner.ID, f.ID, store.ReceiptChange{Receipt: store.Receipt{Active: true, Field: "email"}}); err != nil {
 			t.Fatal(err)
 		}
 		w.run(w.service)

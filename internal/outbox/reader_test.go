@@ -57,7 +57,7 @@ func (w *fixture) submit(f *store.PublicForm, answers map[string]any) string {
 
 func (w *fixture) notify(f *store.PublicForm, when store.Frequency, to ...string) {
 	w.t.Helper()
-	if _, err := w.service.SetNotifications(ctx, w.owner.ID, f.ID, when, to); err != nil {
+	if _, err := w.service.SetNotifications(ctx, w.owner.ID, f.ID, store.NotificationChange{When: when, To: to}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -216,11 +216,11 @@ func TestReceipts(t *testing.T) {
 		} {
 			wrong := receipt
 			change(&wrong)
-			if err := w.service.SetReceipt(ctx, w.owner.ID, f.ID, wrong); err == nil || !strings.Contains(err.Error(), field+":") {
+			if err := w.service.SetReceipt(ctx, w.owner.ID, f.ID, store.ReceiptChange{Receipt: wrong}); err == nil || !strings.Contains(err.Error(), field+":") {
 				t.Errorf("wrong %s: %v", field, err)
 			}
 		}
-		if err := w.service.SetReceipt(ctx, w.owner.ID, f.ID, receipt); err != nil {
+		if err := w.service.SetReceipt(ctx, w.owner.ID, f.ID, store.ReceiptChange{Receipt: receipt}); err != nil {
 			t.Fatal(err)
 		}
 		w.run(w.service)

@@ -224,7 +224,7 @@ func (s *Service) attempt(ctx context.Context, j *job) {
 		j.err = errors.Join(err, ctx.Err())
 		return
 	}
-	if err != nil && !errors.Is(err, errGone) {
+	if err != nil && !errors.Is(err, errGone) && !errors.Is(err, errMoving) {
 		err = &mail.Failure{Text: err.Error(), Permanent: true}
 	}
 	if err == nil && s.IsOn() {

@@ -15,15 +15,15 @@ import (
 
 // SetNotifications changes who is notified of a form's responses, and how often. Addresses that
 // nobody has confirmed are asked first.
-func (s *Service) SetNotifications(ctx context.Context, owner, formID string, when store.Frequency, to []string) (store.Notifications, error) {
-	if !slices.Contains(store.Frequencies, when) {
-		return store.Notifications{}, fault.InvalidField("when", "%q is not valid; use each, hourly, daily or off", when)
+func (s *Service) SetNotifications(ctx context.Context, owner, formID string, change store.NotificationChange) (n store.Notifications, err error) {
+	if !slices.Contains(store.Frequencies, change.When) {
+		return n, fault.InvalidField("when", "%q is not valid; use each, hourly, daily or off", change.When)
 	}
-	confirm, err := s.confirmation(ctx, owner, formID)
+	change.Confirm, err = s.confirmation(ctx, owner, formID)
 	if err != nil {
-		return store.Notifications{}, err
+		return n, err
 	}
-	return s.Store.SetNotifications(ctx, owner, formID, store.NotificationChange{When: when, To: to, Confirm: confirm}, s.Now())
+	return s.Store.SetNotifications(ctx, owner, formID, change, s.Now())
 }
 
 // AskRecipientAgain sends the mail once more that asks an address to confirm.
@@ -64,8 +64,8 @@ const (
 )
 
 // SetReceipt changes the mail that respondents get.
-func (s *Service) SetReceipt(ctx context.Context, owner, formID string, r store.Receipt) error {
-	if err := s.CheckReceipt(ctx, owner, formID, r); err != nil {
+func (s *Service) SetReceipt(ctx context.Context, owner, formID string, r store.ReceiptChange) error {
+	if err := s.CheckReceipt(ctx, owner, formID, r.Receipt); err != nil {
 		return err
 	}
 	return s.Store.SetReceipt(ctx, owner, formID, r, s.Now())

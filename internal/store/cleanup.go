@@ -44,6 +44,8 @@ var cleanupSQL = []struct {
 		(SELECT account_id, recipient_key FROM mail_suppression WHERE created_at < $1` + byID, suppressionRetention},
 	{`DELETE FROM idempotency WHERE (account_id, app_id, key) IN
 		(SELECT account_id, app_id, key FROM idempotency WHERE created_at < $1` + byID, IdempotencyKeyTTL},
+	{`DELETE FROM form_editor WHERE (account_id, form_id, person_id) IN
+		(SELECT account_id, form_id, person_id FROM form_editor WHERE seen_at < $1` + byID, time.Minute},
 }
 
 // Rows that are unused for longer than the lifetime of a refresh token.

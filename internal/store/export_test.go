@@ -92,3 +92,16 @@ func (s *Store) StoreVisits() { s.storeVisits() }
 func (s *Store) TrimAudit(ctx context.Context, owner string, keep int64) error {
 	return s.trimAudit(ctx, owner, keep)
 }
+
+// StepMove does the smallest part of a move.
+func (s *Store) StepMove(ctx context.Context, owner, formID string, now time.Time) (done bool, err error) {
+	return s.stepMove(ctx, owner, formID, &moveBatch{limit: 8}, now)
+}
+
+// MovedTables lists the tables with rows of a form that move with it.
+func MovedTables() (names []string) {
+	for _, table := range movedTables {
+		names = append(names, table.name)
+	}
+	return names
+}

@@ -89,8 +89,26 @@ func readNotifications(q querier, owner, formID string) (n Notifications, err er
 type NotificationChange struct {
 	When Frequency
 	To   []string // addresses, each once
+	// Edit, if it is not nil, returns To from what is stored. It may be called several times.
+	Edit func(Notifications) ([]string, error)
 	// Confirm returns the mail that asks an address to confirm. It may be called several times.
 	Confirm func(RecipientLink) (Mail, error)
+}
+
+// edit returns the addresses to store.
+func (change NotificationChange) edit(t db.Tx, owner, formID string) ([]string, error) {
+	if change.Edit == nil {
+		return change.To, nil
+	}
+	stored, err := readNotifications(t.Query, owner, formID)
+	if err != nil {
+		return nil, err
+	}
+	to, err := change.Edit(stored)
+	if err != nil {
+		return nil, err
+	}
+	return to, checkRecipients(to)
 }
 
 // SetNotifications changes who is notified of a form's responses, from now on. Addresses that
@@ -103,6 +121,9 @@ func (s *Store) SetNotifications(ctx context.Context, owner, formID string, chan
 	err = s.write(ctx, owner, func(t db.Tx) error {
 		position, err := startFormMail(t, owner, formID, now)
 		if err != nil {
+			return err
+		}
+		if change.To, err = change.edit(t, owner, formID); err != nil {
 			return err
 		}
 		if _, err := t.Exec(setFrequencySQL, owner, formID, string(change.When), position, toMillis(now)); err != nil {
@@ -149,13 +170,28 @@ func (s *Store) Receipt(ctx context.Context, owner, formID string) (r Receipt, e
 	return r, err
 }
 
+// ReceiptChange replaces the receipt of a form.
+type ReceiptChange struct {
+	Receipt
+	Check func(stored Receipt) error // nil: whatever is stored is replaced
+}
+
 // SetReceipt changes the mail that respondents of a form get, from now on.
-func (s *Store) SetReceipt(ctx context.Context, owner, formID string, r Receipt, now time.Time) (err error) {
+func (s *Store) SetReceipt(ctx context.Context, owner, formID string, r ReceiptChange, now time.Time) (err error) {
 	defer wrap(&err, "set receipt")
 	err = s.write(ctx, owner, func(t db.Tx) error {
 		position, err := startFormMail(t, owner, formID, now)
 		if err != nil {
 			return err
+		}
+		if r.Check != nil {
+			_, stored, err := readFormMail(t.Query, owner, formID)
+			if err != nil {
+				return err
+			}
+			if err := r.Check(stored); err != nil {
+				return err
+			}
 		}
 		if _, err := t.Exec(setReceiptSQL, owner, formID, r.Active, position, toMillis(now), r.Field, r.Subject, r.Text, r.Answers); err != nil {
 			return err

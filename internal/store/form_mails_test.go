@@ -126,7 +126,7 @@ func TestReceiptLimit(t *testing.T) {
 		now := time.Now()
 		commit := func(f *store.PublicForm, at time.Time, addresses ...string) {
 			t.Helper()
-			if err := s.SetReceipt(ctx, owner, f.ID, store.Receipt{Active: true, Field: "text"}, at); err != nil {
+			if err := s.SetReceipt(ctx, owner, f.ID, store.ReceiptChange{Receipt: store.Receipt{Active: true, Field: "text"}}, at); err != nil {
 				t.Fatal(err)
 			}
 			list, err := s.FormMails(ctx, owner)

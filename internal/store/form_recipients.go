@@ -186,6 +186,10 @@ func (s *Store) RecipientByLink(ctx context.Context, text string) (link Recipien
 	if link, err = parseRecipientLink(text); err != nil {
 		return link, r, "", err
 	}
+	// The form may have been moved to another space since the link was sent.
+	if err := queryOne(s.query(ctx), ownerSQL, []any{link.FormID}, &link.Owner); err != nil && !isMissing(err) {
+		return link, r, "", err
+	}
 	err = s.db.Read(ctx, func(t db.Tx) error {
 		f, err := readForm(t.Query, link.Owner, link.FormID)
 		if err != nil {

@@ -191,7 +191,6 @@ var ofFormSQL = []string{
 	`DELETE FROM response_layout WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM form_visit WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM form_editor WHERE account_id = $1 AND form_id = $2`,
-	`DELETE FROM form_move WHERE account_id = $1 AND form_id = $2`,
 }
 
 // FormSort is an order of the list of forms, as in the API.
@@ -278,6 +277,13 @@ func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort
 
 // deepFormPage reads a page at a large offset.
 func deepFormPage(t db.Tx, owner string, page Page, collect func(db.Row) error) error {
+	var unordered int64
+	if err := queryOne(t.Query, isUnorderedSQL, []any{owner, formList}, &unordered); err != nil {
+		return err
+	}
+	if unordered > 0 { // forms came from other spaces
+		return t.Query(newestFormsSQL, collect, owner, page.Limit, page.Offset)
+	}
 	var top int64
 	if err := queryOne(t.Query, formSerialSQL, []any{owner}, &top); err != nil {
 		return err

@@ -23,6 +23,8 @@ const (
 	publicBytes  = 16 << 20 // size of the cache of forms
 	maxAddresses = 10_000   // entries in the cache of owners
 	maxAddress   = 64       // bytes
+
+	maxOwnerTries = 3
 )
 
 // PublicForm is a form as respondents see it. It is shared between requests: do not
@@ -128,13 +130,31 @@ func (s *Store) PublicForm(ctx context.Context, address string) (_ *PublicForm, 
 	if address == "" || len(address) > maxAddress || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, fault.NotFound
 	}
-	var owner string
-	if err := queryOne(s.query(ctx), ownerSQL, []any{address}, &owner); err != nil {
-		return nil, err
+	for try := 1; ; try++ {
+		var owner string
+		if err := queryOne(s.query(ctx), ownerSQL, []any{address}, &owner); err != nil {
+			return nil, err
+		}
+		p, err := s.readPublicForm(ctx, owner, address, Generation{})
+		if err == nil {
+			s.owners.put(address, owner)
+		}
+		if !errors.Is(err, fault.NotFound) {
+			return p, err
+		}
+		// A form that has just arrived at another owner is found by the next try.
+		if err = s.whyMissing(ctx, owner, address); !errors.Is(err, fault.NotFound) || try == maxOwnerTries {
+			return nil, err
+		}
 	}
-	p, err := s.readPublicForm(ctx, owner, address, Generation{})
+}
+
+// whyMissing returns the error for a form that its owner does not have.
+func (s *Store) whyMissing(ctx context.Context, owner, address string) error {
+	var formID string
+	err := queryOne(s.query(ctx), movingFormSQL, []any{address, owner}, &formID)
 	if err == nil {
-		s.owners.put(address, owner)
+		return errMoving()
 	}
-	return p, err
+	return err
 }

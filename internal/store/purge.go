@@ -37,7 +37,6 @@ var ownedSQL = []string{
 	`DELETE FROM consent_form WHERE account_id = $1`,
 	`DELETE FROM invitation WHERE account_id = $1`,
 	`DELETE FROM form_editor WHERE account_id = $1`,
-	`DELETE FROM form_move WHERE account_id = $1`,
 	dropIDAddressesSQL,
 }
 
@@ -128,6 +127,9 @@ func (s *Store) deleteAccount(ctx context.Context, owner string, now time.Time) 
 			return err
 		}
 		if err := checkAffected(t.Exec(deleteUserSQL, owner)); err != nil {
+			return err
+		}
+		if err := checkNoMoves(t, owner); err != nil {
 			return err
 		}
 		for _, sql := range ownedSQL {

@@ -57,22 +57,33 @@ const (
 	responsesUntilSQL = `SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND id < $3 ORDER BY id LIMIT $4`
 )
 
+// RetentionChange says for how many days a form keeps its responses; 0: for ever.
+type RetentionChange struct {
+	Days  int64
+	Check func(stored int64) error // nil: whatever is stored is replaced
+}
+
 // Retention returns how long a form keeps its responses.
 func (s *Store) Retention(ctx context.Context, owner, formID string) (r Retention, err error) {
 	defer wrap(&err, "read retention")
 	if _, err := responseIDs(formID, nil); err != nil {
 		return r, err
 	}
+	return readRetention(s.query(ctx), owner, formID)
+}
+
+func readRetention(q querier, owner, formID string) (r Retention, err error) {
 	var starts, deleted int64
-	err = queryOne(s.query(ctx), retentionSQL, []any{owner, formID}, &r.Days, &starts, &r.Deleted, &deleted)
+	err = queryOne(q, retentionSQL, []any{owner, formID}, &r.Days, &starts, &r.Deleted, &deleted)
 	r.StartsAt, r.DeletedAt = fromMillis(starts), fromMillis(deleted)
 	return r, replaceNotFound(err, nil)
 }
 
 // SetRetention changes how long a form keeps its responses; 0 days: until someone deletes them.
 // After each change, nothing is deleted for a week, so that a mistake can be corrected.
-func (s *Store) SetRetention(ctx context.Context, owner, formID string, days int64, now time.Time) (_ Retention, err error) {
+func (s *Store) SetRetention(ctx context.Context, owner, formID string, change RetentionChange, now time.Time) (_ Retention, err error) {
 	defer wrap(&err, "set retention")
+	days := change.Days
 	if _, err := responseIDs(formID, nil); err != nil {
 		return Retention{}, err
 	}
@@ -82,6 +93,15 @@ func (s *Store) SetRetention(ctx context.Context, owner, formID string, days int
 	err = s.db.Write(ctx, func(t db.Tx) error {
 		if err := checkAffected(t.Exec(dropCountSQL, owner, formID, 0, 0)); err != nil {
 			return err
+		}
+		if change.Check != nil {
+			stored, err := readRetention(t.Query, owner, formID)
+			if err != nil {
+				return err
+			}
+			if err := change.Check(stored.Days); err != nil {
+				return err
+			}
 		}
 		sql, args := endRetentionSQL, []any{owner, formID}
 		if days > 0 {

@@ -38,17 +38,17 @@ func TestRetention(t *testing.T) {
 		}
 		mails := func() string { return tableRows(t, s, "mail") }
 		for _, days := range []int64{-1, store.MaxRetentionDays + 1} {
-			if _, err := s.SetRetention(ctx, m.owner, m.form.ID, days, now); fault.Wrap(err).Code != fault.Invalid {
+			if _, err := s.SetRetention(ctx, m.owner, m.form.ID, store.RetentionChange{Days: days}, now); fault.Wrap(err).Code != fault.Invalid {
 				t.Errorf("%d days: %v", days, err)
 			}
 		}
-		if _, err := s.SetRetention(ctx, other, m.form.ID, 1, now); !errors.Is(err, fault.NotFound) {
+		if _, err := s.SetRetention(ctx, other, m.form.ID, store.RetentionChange{Days: 1}, now); !errors.Is(err, fault.NotFound) {
 			t.Errorf("by another owner: %v", err)
 		}
 		if _, err := s.AddNote(ctx, m.owner, m.key(0), store.NewNote{Author: m.owner, Text: "x"}, now); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := s.SetRetention(ctx, m.owner, m.form.ID, 30, now); err != nil || r.Days != 30 || r.StartsAt.Before(day(6)) {
+		if r, err := s.SetRetention(ctx, m.owner, m.form.ID, store.RetentionChange{Days: 30}, now); err != nil || r.Days != 30 || r.StartsAt.Before(day(6)) {
 			t.Fatalf("%+v (%v)", r, err)
 		}
 		if n := apply(now); n != 5 || mails() != "0" {
@@ -78,7 +78,7 @@ func TestRetention(t *testing.T) {
 		}
 
 		// A short time set for old responses still gives a week.
-		if _, err := s.SetRetention(ctx, m.owner, kept.ID, 1, day(60)); err != nil {
+		if _, err := s.SetRetention(ctx, m.owner, kept.ID, store.RetentionChange{Days: 1}, day(60)); err != nil {
 			t.Fatal(err)
 		}
 		left := func() int64 {

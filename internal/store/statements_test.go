@@ -17,7 +17,7 @@ import (
 var allAccounts = []string{
 	"cleanup.go", "backup.go", "expiredFormsSQL", "dueOpeningsSQL", "oldTrashSQL", "webhookAccountsSQL", "lapsedGrantsSQL", "lapsedTokensSQL", "spaceWebhooksSQL", "endingGrantsSQL", "oldEventFormsSQL",
 	"oldAuditSQL", "activeAuditSQL", "mailAccountsSQL", "keptMailsSQL", "formMailAccountsSQL", "notifyingAccountsSQL",
-	"dueRetentionSQL", "garbageAccountsSQL", "expiredFilesSQL", "unscannedFilesSQL", "tooLargeOwnersSQL", "examinedPicturesSQL", "files_check.go",
+	"dueRetentionSQL", "garbageAccountsSQL", "allMovesSQL", "expiredFilesSQL", "unscannedFilesSQL", "tooLargeOwnersSQL", "examinedPicturesSQL", "files_check.go",
 }
 
 // outermost removes everything in parentheses from a statement.

@@ -55,6 +55,11 @@ type pendingSubmission struct {
 // SubmitResponse stores a submission and returns when it is durable.
 func (s *Store) SubmitResponse(ctx context.Context, in Submission) (_ form.Response, err error) {
 	defer wrap(&err, "submit response")
+	r, err := s.submitResponse(ctx, in)
+	return r, s.movingError(ctx, in.Form, err)
+}
+
+func (s *Store) submitResponse(ctx context.Context, in Submission) (_ form.Response, err error) {
 	w := &pendingSubmission{Submission: in, Waiter: db.NewWaiter()}
 	var files answeredFiles
 	if in.Form.Definition.HasFiles() {

@@ -128,16 +128,11 @@ func (s *Store) RestoreForm(ctx context.Context, owner, formID string, now time.
 				return err
 			}
 		}
-		if _, err := t.Exec(restoreFormSQL, owner, formID, trashed.Serial, f.Title, f.Description, f.Language, string(f.Status), f.Version, f.Revision,
-			f.ResponseCount, trashed.ResponseSerial, trashed.ResponseTick, toMillis(f.CreatedAt), toMillis(f.UpdatedAt), form.SearchKey(f.Title),
-			searchKey(form.Header{Title: f.Title, Description: f.Description}), f.Slug, toMillis(f.OpensAt), toMillis(f.ClosesAt), f.ResponseLimit, f.Sites, trashed.StoredBytes, trashed.OpeningDue, f.Folder); err != nil {
-			return err
-		}
 		trashed.Form = f
-		if _, err := t.Exec(addressFormSQL, formID, owner, formID); err != nil {
+		if err := insertTaken(t, owner, trashed); err != nil {
 			return err
 		}
-		if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, 1); err != nil {
+		if _, err := t.Exec(addressFormSQL, formID, owner, formID); err != nil {
 			return err
 		}
 		if err := rankFound(t, owner, formList, trashed.Serial); err != nil {

@@ -25,6 +25,7 @@ var (
 	manageSpace    = access{signedIn: true, needs: account.SpaceManage, whole: true}
 	writeWebhooks  = access{signedIn: true, needs: account.WebhooksWrite}
 	readAudit      = access{signedIn: true, needs: account.AuditRead}
+	moveForms      = access{signedIn: true, needs: account.SpaceManage, whole: true}
 )
 
 type route struct {
@@ -63,6 +64,7 @@ func (web *Handler) routes() []route {
 		{"POST /forms/{id}/restore", writeForms, maxPost, web.workspace.RestoreForm},
 		{"GET /forms/{id}/build", writeForms, noBody, web.workspace.ShowBuilder},
 		{"PUT /forms/{id}/draft", writeForms, maxDraft, web.workspace.SaveDraft},
+		{"POST /forms/{id}/editors", writeForms, maxPost, web.workspace.NoteEditor},
 		{"POST /forms/{id}/formula", writeForms, maxPost, web.workspace.TryFormula},
 		{"GET /forms/{id}/check", readForms, noBody, web.workspace.CheckDraft},
 		{"POST /forms/{id}/publish", writeForms, maxPost, web.workspace.PublishForm},
@@ -80,6 +82,8 @@ func (web *Handler) routes() []route {
 		{"GET /forms/{id}/share", readForms, noBody, web.workspace.ShowShare},
 		{"POST /forms/{id}/share", writeForms, maxPost, web.workspace.ChangeAvailability},
 		{"POST /forms/{id}/retention", writeForms, maxPost, web.workspace.ChangeRetention},
+		{"GET /forms/{id}/move", readForms, noBody, web.workspace.ShowMove},
+		{"POST /forms/{id}/move", moveForms, maxPost, web.workspace.StartMove},
 		{"GET /forms/{id}/embed/{mode}", readForms, noBody, web.workspace.ShowEmbedSample},
 		{"GET /forms/{id}/prefill", readForms, noBody, web.workspace.PrefilledLink},
 		{"POST /forms/{id}/close", writeForms, maxPost, web.workspace.CloseForm},

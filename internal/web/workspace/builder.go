@@ -33,6 +33,7 @@ type builderData struct {
 	Look         builderLook       `json:"look"`
 	Kinds        []builderKind     `json:"kinds"`
 	Translations map[string]string `json:"translations"` // translations of the builder's texts
+	Together     bool              `json:"together"`     // others may edit the form too
 }
 
 // ShowBuilder shows the builder.
@@ -47,6 +48,9 @@ func (pages *Pages) ShowBuilder(req *page.Request) error {
 		p.NoticeKey = "Version restored as draft. Publish it to make it live."
 	}
 	if p.Data.Draft, err = pages.newBuilderDraft(req, f); err != nil {
+		return err
+	}
+	if p.Data.Together, err = pages.Store.HasEditors(req.Context(), req.Owner(), f.ID); err != nil {
 		return err
 	}
 	if p.Data.Look, err = pages.builderLook(req, f.ID); err != nil {

@@ -28,6 +28,7 @@ type designPage struct {
 	PreviewPath string // of the preview with the choices on the page
 	Settings    form.Settings
 	HasLimit    bool // the form accepts a number of responses only
+	Seen        seenSettings
 }
 
 // designChoice is a part of the design with a few values.
@@ -64,7 +65,7 @@ var designLabels = map[string]string{
 
 // ShowDesign shows the design of the draft. The query may have choices that are not saved.
 func (pages *Pages) ShowDesign(req *page.Request) error {
-	return pages.renderDesign(req, http.StatusOK, req.URL.Query(), nil)
+	return pages.renderDesign(req, http.StatusOK, designView{choices: req.URL.Query()})
 }
 
 // designParts are the parts of a design that the page can change.
@@ -99,7 +100,20 @@ func validDesign(d form.Design, choices url.Values) form.Design {
 	return chosen.Design
 }
 
-func (pages *Pages) renderDesign(req *page.Request, status int, choices url.Values, problems page.Problems) error {
+// designView is what the page shows besides what is stored.
+type designView struct {
+	choices  url.Values // of the query or of a post
+	problems page.Problems
+	changed  bool // somebody else changed the design
+}
+
+// designSeen returns what is compared to find out whether somebody else changed the design.
+func designSeen(d *form.Definition) string {
+	return seenValue(d.Design, d.Settings.ForgetAnswers, d.Settings.ShowPlaces)
+}
+
+func (pages *Pages) renderDesign(req *page.Request, status int, view designView) error {
+	choices := view.choices
 	f, err := pages.Store.Form(req.Context(), req.Owner(), req.PathValue("id"))
 	if err != nil {
 		return err
@@ -134,7 +148,8 @@ func (pages *Pages) renderDesign(req *page.Request, status int, choices url.Valu
 	p.ThemeName, p.Rest = req.PostForm.Get("theme"), newThemeRest(f.ID, p.Themes, req.URL.Query())
 	style := theme.NewStyles(design.Theme(), ".mini-")
 	p.Look = page.Look{Colors: template.CSS(style.CSS), Hash: style.Hash}
-	p.Style, p.Script, p.Problems, p.NoticeKey = "design.css", "design.js", problems, designNotices[req.URL.Query().Get("done")]
+	p.Seen = seenSettings{&p.Layout, designSeen(d), view.changed, "/forms/" + f.ID + "/design"}
+	p.Style, p.Script, p.Problems, p.NoticeKey = "design.css", "design.js", view.problems, designNotices[req.URL.Query().Get("done")]
 	p.Assets = []string{"mini.css"}
 	return pages.templates.Render(req, status, "design", p)
 }
@@ -158,28 +173,32 @@ func designQuery(d form.Design, brand theme.Color) url.Values {
 
 // ChangeDesign saves the design in the draft.
 func (pages *Pages) ChangeDesign(req *page.Request) error {
-	_, problems, err := pages.saveDesign(req)
+	_, view, err := pages.saveDesign(req)
 	if err != nil {
 		return err
 	}
-	if problems != nil {
-		return pages.renderDesign(req, http.StatusUnprocessableEntity, req.PostForm, problems)
+	if view != nil {
+		return pages.renderDesign(req, statusOf(view.changed), *view)
 	}
 	return req.Redirect("/forms/" + req.PathValue("id") + "/design?done=saved")
 }
 
-// saveDesign saves the design that was posted in the draft.
-func (pages *Pages) saveDesign(req *page.Request) (saved form.Design, _ page.Problems, err error) {
+// saveDesign saves the design that was posted in the draft. If it cannot, view is what the page
+// shows.
+func (pages *Pages) saveDesign(req *page.Request) (saved form.Design, view *designView, err error) {
 	_, err = pages.Store.UpdateForm(req.Context(), req.Owner(), store.FormRevision{ID: req.PathValue("id")}, func(p *form.FormInput) error {
+		stored := designSeen(p.Definition)
 		p.Definition.Design = designFrom(p.Definition.Design, req.PostForm)
 		p.Definition.Settings = settingsFrom(p.Definition.Settings, req.PostForm)
-		err := p.Normalize()
+		if err := p.Normalize(); err != nil {
+			return err
+		}
 		saved = p.Definition.Design
-		return err
+		return checkSeen(req, stored, designSeen(p.Definition))
 	}, pages.Now())
 	if err == nil {
 		return saved, nil, nil
 	}
-	problems, err := page.NewProblems(err)
-	return saved, problems, err
+	problems, changed, err := settingsProblems(err)
+	return saved, &designView{req.PostForm, problems, changed}, err
 }

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -30,6 +31,8 @@ type notifyPage struct {
 	Insertable  []*form.Field // whose answers can be in the receipt
 	Unconfirmed bool          // the user's own address
 	Failures    []store.Mail
+	Seen        seenSettings
+	SeenReceipt seenSettings
 }
 
 // listedRecipient is an address with its state.
@@ -83,6 +86,7 @@ type notifyView struct {
 	add      string
 	receipt  *store.Receipt
 	problems page.Problems
+	changed  string // by somebody else: notifications or receipt
 }
 
 // ShowNotify shows what a form sends by mail.
@@ -114,9 +118,11 @@ func (pages *Pages) renderNotify(req *page.Request, status int, view notifyView)
 		return err
 	}
 	p.When = n.When
+	p.Seen = seenSettings{&p.Layout, seenValue(n.When), view.changed == "notifications", p.Path()}
+	p.SeenReceipt = seenSettings{&p.Layout, seenValue(p.Receipt), view.changed == "receipt", p.Path() + "#receipt"}
 	pages.Site.SetLanguage(req, &p.Layout)
 	p.listRecipients(n)
-	if view.problems == nil && len(n.Recipients) == 0 {
+	if view.problems == nil && view.changed != "notifications" && len(n.Recipients) == 0 {
 		p.Add = req.User.Email
 	}
 	if view.when != "" {
@@ -183,27 +189,26 @@ func (p *notifyPage) listRecipients(n store.Notifications) {
 // an address; each also saves the rest.
 func (pages *Pages) ChangeNotifications(req *page.Request) error {
 	ctx, owner, formID := req.Context(), req.Owner(), req.PathValue("id")
-	n, err := pages.Store.Notifications(ctx, owner, formID)
-	if err != nil {
-		return err
-	}
 	view := notifyView{when: store.Frequency(req.Field("when")), add: strings.TrimSpace(searchText(req.Field("add")))}
 	remove, again, retry := account.EmailKey(req.Field("remove")), account.EmailKey(req.Field("again")), account.EmailKey(req.Field("retry"))
 	added := strings.FieldsFunc(view.add, func(r rune) bool { return strings.ContainsRune(" \t\r\n,;", r) })
-	var to []string
 	done, known := "saved", map[string]bool{}
-	for _, r := range n.Recipients {
-		key := account.EmailKey(r.Email)
-		if key != remove && (r.UnsubscribedAt.IsZero() || key == again) {
-			to, known[key] = append(to, r.Email), true
+	_, err := pages.Mails.SetNotifications(ctx, owner, formID, store.NotificationChange{When: view.when, Edit: func(n store.Notifications) ([]string, error) {
+		var to []string
+		clear(known)
+		for _, r := range n.Recipients {
+			key := account.EmailKey(r.Email)
+			if key != remove && (r.UnsubscribedAt.IsZero() || key == again) {
+				to, known[key] = append(to, r.Email), true
+			}
 		}
-	}
-	for _, address := range added {
-		if !known[account.EmailKey(address)] {
-			to = append(to, address)
+		for _, address := range added {
+			if !known[account.EmailKey(address)] {
+				to = append(to, address)
+			}
 		}
-	}
-	_, err = pages.Mails.SetNotifications(ctx, owner, formID, view.when, to)
+		return to, checkSeen(req, seenValue(n.When), seenValue(view.when))
+	}})
 	if err == nil && again != "" && known[again] {
 		done, err = "asked", pages.Mails.AskRecipientAgain(ctx, owner, formID, again)
 	}
@@ -212,6 +217,10 @@ func (pages *Pages) ChangeNotifications(req *page.Request) error {
 	}
 	if err == nil {
 		return req.Redirect(notifyPath(formID) + "?done=" + done)
+	}
+	if errors.Is(err, errSettingsChanged) {
+		view.changed = "notifications"
+		return pages.renderNotify(req, http.StatusConflict, view)
 	}
 	status, problems := notificationProblems(err)
 	if problems == nil {

@@ -20,15 +20,20 @@ func postedReceipt(req *page.Request) store.Receipt {
 // ChangeReceipt saves the mail that respondents get.
 func (pages *Pages) ChangeReceipt(req *page.Request) error {
 	formID, receipt := req.PathValue("id"), postedReceipt(req)
-	err := pages.Mails.SetReceipt(req.Context(), req.Owner(), formID, receipt)
+	check := func(stored store.Receipt) error { return checkSeen(req, seenValue(stored), seenValue(receipt)) }
+	err := pages.Mails.SetReceipt(req.Context(), req.Owner(), formID, store.ReceiptChange{Receipt: receipt, Check: check})
 	if err == nil {
 		return req.Redirect(notifyPath(formID) + "?done=receipt#receipt")
 	}
-	problems, err := page.NewProblems(err)
+	problems, changed, err := settingsProblems(err)
 	if err != nil {
 		return err
 	}
-	return pages.renderNotify(req, http.StatusUnprocessableEntity, notifyView{receipt: &receipt, problems: problems})
+	view := notifyView{receipt: &receipt, problems: problems}
+	if changed {
+		view.changed = "receipt"
+	}
+	return pages.renderNotify(req, statusOf(changed), view)
 }
 
 // PreviewNotification is the content of a frame with a notification or a digest.

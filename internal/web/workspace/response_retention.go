@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -42,10 +41,15 @@ func (pages *Pages) ChangeRetention(req *page.Request) error {
 		}
 	}
 	if err == nil {
-		_, err = pages.Store.SetRetention(req.Context(), req.Owner(), formID, days, pages.Now())
+		change := store.RetentionChange{Days: days, Check: func(stored int64) error { return checkSeen(req, seenValue(stored), seenValue(days)) }}
+		_, err = pages.Store.SetRetention(req.Context(), req.Owner(), formID, change, pages.Now())
 	}
-	if list, other := page.NewProblems(err); err != nil && other == nil {
-		return pages.renderShare(req, http.StatusUnprocessableEntity, shareView{problems: list})
+	if list, changed, other := settingsProblems(err); err != nil && other == nil {
+		view := shareView{problems: list}
+		if changed {
+			view.changed = "retention"
+		}
+		return pages.renderShare(req, statusOf(changed), view)
 	}
 	if err != nil {
 		return err

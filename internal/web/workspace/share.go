@@ -32,21 +32,31 @@ type sharePage struct {
 	HasCover    bool // the picture of the card is the cover
 	retentionSettings
 	peopleSettings
+	Seen          seenSettings
+	SeenRetention seenSettings
+	MoveTargets   []store.Space // spaces to which the user may move the form
+}
+
+// shareView is what the page shows besides what is stored.
+type shareView struct {
+	problems page.Problems
+	changed  string // by somebody else: availability or retention
+	people   peopleSettings
+}
+
+// availabilitySeen returns what is compared to find out whether somebody else changed the
+// settings. The time has no zone in controls.
+func availabilitySeen(a form.Availability) string {
+	return seenValue(a.Slug, a.OpensAt.Unix(), a.ClosesAt.Unix(), a.ResponseLimit, a.Sites)
 }
 
 var shareNotices = map[string]string{
-	"retention": "Saved.", "saved": "Saved. Changes are live.", "saved, and closed": "Saved. This form is closed. Reopen it to accept responses.", "published": "Published. Share this link to collect responses.", "closed": "Form closed.", "opened": "Form reopened.",
+	"retention": "Saved.", "saved": "Saved. Changes are live.", "saved, and closed": "Saved. This form is closed. Reopen it to accept responses.", "published": "Published. Share this link to collect responses.", "closed": "Form closed.", "opened": "Form reopened.", "moved": "Form moved to this space.",
 }
 
 // ShowShare shows how to share the form.
 func (pages *Pages) ShowShare(req *page.Request) error {
 	return pages.renderShare(req, http.StatusOK, shareView{})
-}
-
-// shareView is what the page shows beside what is stored.
-type shareView struct {
-	problems page.Problems
-	people   peopleSettings
 }
 
 // renderShare renders the share page. If the request posted its settings, the page
@@ -91,6 +101,11 @@ func (pages *Pages) renderShare(req *page.Request, status int, view shareView) e
 	if p.retentionSettings, err = pages.retentionSettings(req, f.ID); err != nil {
 		return err
 	}
+	if p.MoveTargets, err = pages.moveTargets(req); err != nil {
+		return err
+	}
+	p.Seen = seenSettings{&p.Layout, availabilitySeen(f.Availability), view.changed == "availability", "/forms/" + f.ID + "/share"}
+	p.SeenRetention = seenSettings{&p.Layout, seenValue(p.Retention.Days), view.changed == "retention", "/forms/" + f.ID + "/share#retention"}
 	p.Script, p.Style = "share.js", "share.css"
 	for _, notices := range []map[string]string{shareNotices, peopleNotices, invitationNotices} {
 		p.NoticeKey = cmp.Or(p.NoticeKey, notices[req.URL.Query().Get("done")])
@@ -115,6 +130,7 @@ func (pages *Pages) currentForm(req *page.Request, f form.Form) (form.FormInput,
 func (pages *Pages) ChangeAvailability(req *page.Request) error {
 	id := req.PathValue("id")
 	_, err := pages.Store.UpdateForm(req.Context(), req.Owner(), store.FormRevision{ID: id}, func(p *form.FormInput) error {
+		stored := availabilitySeen(p.Availability)
 		p.Slug = req.Field("slug")
 		if p.Sites = strings.Join(strings.Fields(req.Field("sites")), " "); req.Field("any_site") != "" {
 			p.Sites = form.AnySite
@@ -137,10 +153,17 @@ func (pages *Pages) ChangeAvailability(req *page.Request) error {
 				*to = t.UTC()
 			}
 		}
-		return p.Availability.Normalize()
+		if err := p.Availability.Normalize(); err != nil {
+			return err
+		}
+		return checkSeen(req, stored, availabilitySeen(p.Availability))
 	}, pages.Now())
-	if list, other := page.NewProblems(err); err != nil && other == nil {
-		return pages.renderShare(req, http.StatusUnprocessableEntity, shareView{problems: list})
+	if list, changed, other := settingsProblems(err); err != nil && other == nil {
+		view := shareView{problems: list}
+		if changed {
+			view.changed = "availability"
+		}
+		return pages.renderShare(req, statusOf(changed), view)
 	}
 	if err != nil {
 		return err

@@ -37,11 +37,12 @@ func (pages *Pages) savedThemes(req *page.Request, used form.Design) ([]savedThe
 // SaveTheme saves the design in the draft, and as a theme.
 func (pages *Pages) SaveTheme(req *page.Request) error {
 	id := req.PathValue("id")
-	saved, problems, err := pages.saveDesign(req)
+	saved, view, err := pages.saveDesign(req)
 	if err != nil {
 		return err
 	}
-	if problems == nil {
+	var problems page.Problems
+	if view == nil {
 		saved.Layout = "" // forms keep theirs
 		_, err = pages.Store.AddTheme(req.Context(), req.Owner(), form.Theme{Name: req.Field("theme"), Design: saved}, store.IdempotencyKey{}, pages.Now())
 		if problems, err = themeProblems(err); err != nil {
@@ -49,7 +50,10 @@ func (pages *Pages) SaveTheme(req *page.Request) error {
 		}
 	}
 	if problems != nil {
-		return pages.renderDesign(req, http.StatusUnprocessableEntity, req.PostForm, problems)
+		view = &designView{choices: req.PostForm, problems: problems}
+	}
+	if view != nil {
+		return pages.renderDesign(req, statusOf(view.changed), *view)
 	}
 	return req.Redirect("/forms/" + id + "/design?done=theme")
 }
@@ -121,7 +125,7 @@ func (pages *Pages) RenameTheme(req *page.Request) error {
 		return err
 	}
 	if problems != nil {
-		return pages.renderDesign(req, http.StatusUnprocessableEntity, nil, page.Problems{"rename": problems["theme"]})
+		return pages.renderDesign(req, http.StatusUnprocessableEntity, designView{problems: page.Problems{"rename": problems["theme"]}})
 	}
 	return req.Redirect("/forms/" + req.PathValue("id") + "/design?done=renamed")
 }

@@ -26,6 +26,7 @@ type webhookPage struct {
 	Test     *webhook.Result // nil: no test was sent
 	OldUntil time.Time       // until the previous secret signs too; zero: it does not
 	Since    string          // as posted
+	Seen     seenSettings
 
 	Status     store.DeliveryStatus // filter; empty: all
 	Deliveries []listedDelivery
@@ -88,7 +89,11 @@ type webhookView struct {
 	test     *webhook.Result
 	controls *webhookForm // as posted; nil: as stored
 	problems page.Problems
+	changed  bool // somebody else changed the settings
 }
+
+// webhookSeen returns what is compared to find out whether somebody else changed the settings.
+func webhookSeen(w *store.Webhook) string { return seenValue(w.URL, w.Events, w.StrictOrder) }
 
 func webhookKey(req *page.Request) store.WebhookKey {
 	return store.WebhookKey{FormID: req.PathValue("id"), ID: req.PathValue("webhook")}
@@ -112,6 +117,7 @@ func (pages *Pages) renderWebhook(req *page.Request, status int, view webhookVie
 		formLayout: pages.newFormLayout(f, "connect"), Webhook: listedWebhook{Webhook: w}, Controls: newWebhookForm(w.URL, w.Events, w.StrictOrder),
 		Secret: view.secret, Test: view.test, Since: req.Field("since"),
 	}
+	p.Seen = seenSettings{&p.Layout, webhookSeen(&w), view.changed, p.Path()}
 	if view.controls != nil {
 		p.Controls = *view.controls
 	}
@@ -187,9 +193,14 @@ func (pages *Pages) ChangeWebhook(req *page.Request) error {
 	key, controls := webhookKey(req), postedWebhook(req)
 	kinds, err := delivery.ParseEvents(req.PostForm["events"])
 	if err == nil {
-		_, err = pages.Webhooks.Update(req.Context(), req.Owner(), key, func(w *store.Webhook) {
+		_, err = pages.Webhooks.UpdateFor(req.Context(), req.Owner(), key, store.WebhookChange{Apply: func(w *store.Webhook) error {
+			stored := webhookSeen(w)
 			w.URL, w.Events, w.StrictOrder = controls.URL, kinds, controls.StrictOrder
-		})
+			return checkSeen(req, stored, webhookSeen(w))
+		}})
+	}
+	if errors.Is(err, errSettingsChanged) {
+		return pages.renderWebhook(req, http.StatusConflict, webhookView{key: key, controls: &controls, changed: true})
 	}
 	if status, problems := webhookProblems(err); problems != nil {
 		return pages.renderWebhook(req, status, webhookView{key: key, controls: &controls, problems: problems})

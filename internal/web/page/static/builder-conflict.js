@@ -11,7 +11,7 @@ export async function chooseVersion(remoteDraft) {
   const time = new Date(remoteDraft.updated_at ?? Date.now()).toLocaleTimeString();
   let choice = "";
   while (!choice) choice = await showDialog(t("This form was changed elsewhere"), [
-    h("p", t("This form was saved in another window or by an app while you were editing. Choose which version to keep.")),
+    h("p", t("This form was saved by someone else, by an app or in another window while you were editing. Choose which version to keep.")),
     h("dl", h("dt", t("Saved elsewhere at {time}", { time })), description(remoteDraft), h("dt", t("Your version")), description(state.form)),
   ], [["local", t("Keep my version"), { class: "primary" }], ["remote", t("Use their version")]]);
   return choice;

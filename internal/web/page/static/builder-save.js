@@ -157,6 +157,13 @@ async function resolveConflict(remoteDraft) {
   const choice = await import("./builder-conflict.js").then((module) => module.chooseVersion(remoteDraft));
   updateMeta(remoteDraft);
   if (choice === "local") return scheduleSave(0);
+  loadRemote(remoteDraft);
+}
+
+export const isSaved = () => !saving && !hasUnsavedEdits();
+
+export function loadRemote(remoteDraft) {
+  updateMeta(remoteDraft);
   replaceDraft(remoteDraft);
   discardUnsaved();
   mapProblems({ details: remoteDraft.problems }, state.form);

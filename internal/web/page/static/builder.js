@@ -1,6 +1,6 @@
 // The form builder: its layout, its actions and its keyboard shortcuts.
 
-import { announce, h, icon, iconButton, linkButton, mount, t } from "./vdom.js";
+import { announce, data, h, icon, iconButton, linkButton, mount, t } from "./vdom.js";
 import {
   applyHistory, cloneMember, edit, editWithReferenceCheck, findMember, isPageBreak, kindOf, kinds, listOf, membersOf, newEnding, newField, onChange,
   questionCount, redoStack, state, undoStack,
@@ -275,5 +275,6 @@ root.addEventListener("pointerover", ({ target, pointerType }) => {
 onChange(() => { render(); scheduleSave(); });
 startSaving(render, () => updatePreview(true));
 render();
+if (data.together) import("./builder-editors.js");
 const linked = membersOf().find((m) => location.hash === `#${m.key}`);
 if (linked) goTo(linked._uid);
