@@ -97,7 +97,7 @@ func TestRetentionNotice(t *testing.T) {
 		f := w.open("Order <b>", "en")
 		w.submit(f, map[string]any{"text": "x"})
 		now := time.Now()
-		if _, err := w.SetRetention(ctx, w.owner.ID, f.ID, 5, now); err != nil {
+		if _, err := w.SetRetention(ctx, w.owner.ID, f.ID, store.RetentionChange{Days: 5}, now); err != nil {
 			t.Fatal(err)
 		}
 		w.run(w.service)

@@ -206,3 +206,21 @@ func recordDeletion(ctx context.Context, t db.Tx, deleted string) error {
 	}
 	return nil
 }
+
+// recordMove records, in both spaces, that a form is moved from one to the other.
+func recordMove(ctx context.Context, t db.Tx, from string, f form.Form, to string) error {
+	for _, side := range []struct {
+		space, other string
+		action       AuditAction
+	}{{from, to, AuditFormMovedOut}, {to, from, AuditFormMovedIn}} {
+		name, err := personName(t, side.other)
+		if err != nil {
+			return err
+		}
+		e := AuditEntry{Action: side.action, ObjectID: f.ID, ObjectName: f.Title, Details: details{"space_id": account.SpaceID(side.other), "space": name}}
+		if err := recordAudit(ctx, t, side.space, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}

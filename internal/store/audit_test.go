@@ -115,8 +115,8 @@ func (x *auditFixture) spaceSteps() []auditStep {
 		{"", "", "", func(ctx context.Context) error {
 			return ignore(s.Publish(ctx, space, target, store.IdempotencyKey{}, now))
 		}},
-		{store.AuditRetentionChanged, x.form.ID, "days=30", func(ctx context.Context) error { return ignore(s.SetRetention(ctx, space, x.form.ID, 30, now)) }},
-		{"", "", "", func(ctx context.Context) error { return ignore(s.SetRetention(ctx, space, x.form.ID, 30, now)) }},
+		{store.AuditRetentionChanged, x.form.ID, "days=30", func(ctx context.Context) error { return ignore(s.SetRetention(ctx, space, x.form.ID, store.RetentionChange{Days: 30}, now)) }},
+		{"", "", "", func(ctx context.Context) error { return ignore(s.SetRetention(ctx, space, x.form.ID, store.RetentionChange{Days: 30}, now)) }},
 		{store.AuditNotifications, x.form.ID, "when=daily", func(ctx context.Context) error {
 			return ignore(s.SetNotifications(ctx, space, x.form.ID, store.NotificationChange{When: store.NotifyDaily}, now))
 		}},
@@ -320,7 +320,7 @@ func TestAuditOfRetention(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
 		ada := addUser(t, s, "ada@example.com").ID
 		f := openForm(t, s, ada, small)
-		if _, err := s.SetRetention(ctx, ada, f.ID, 1, time.Now()); err != nil {
+		if _, err := s.SetRetention(ctx, ada, f.ID, store.RetentionChange{Days: 1}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		before := len(auditLog(t, s, ada, store.AuditFilter{}))

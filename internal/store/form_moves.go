@@ -100,6 +100,9 @@ func (s *Store) StartMove(ctx context.Context, owner, formID, to string, now tim
 		if err := s.quotas.allowForm(t, to); err != nil {
 			return err
 		}
+		if err := recordMove(ctx, t, owner, f, to); err != nil {
+			return err
+		}
 		state := moveState{}
 		if state.Form, err = takeForm(t, owner, formID); err != nil {
 			return err

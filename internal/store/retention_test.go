@@ -114,7 +114,7 @@ func TestRetentionAfterClockJump(t *testing.T) {
 			}
 			return tableRows(t, s, "response") + " responses, " + tableRows(t, s, "mail") + " mails"
 		}
-		if _, err := s.SetRetention(ctx, m.owner, m.form.ID, 30, now); err != nil {
+		if _, err := s.SetRetention(ctx, m.owner, m.form.ID, store.RetentionChange{Days: 30}, now); err != nil {
 			t.Fatal(err)
 		}
 		for _, step := range []struct {
@@ -144,7 +144,7 @@ func TestRetentionChangedWhileDeleting(t *testing.T) {
 			}
 		}
 		now := time.Now()
-		if _, err := s.SetRetention(ctx, m.owner, m.form.ID, 1, now); err != nil {
+		if _, err := s.SetRetention(ctx, m.owner, m.form.ID, store.RetentionChange{Days: 1}, now); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.ApplyRetention(ctx, now); err != nil {
@@ -155,7 +155,7 @@ func TestRetentionChangedWhileDeleting(t *testing.T) {
 		for tableRows(t, s, "response") == "605" {
 			time.Sleep(time.Millisecond)
 		}
-		if _, err := s.SetRetention(ctx, m.owner, m.form.ID, 0, now); err != nil {
+		if _, err := s.SetRetention(ctx, m.owner, m.form.ID, store.RetentionChange{Days: 0}, now); err != nil {
 			t.Fatal(err)
 		}
 		left := tableRows(t, s, "response")
@@ -172,7 +172,7 @@ func TestDuplicateKeepsRetention(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
 		m := newMarksTest(t, s)
 		now := time.Now()
-		if _, err := s.SetRetention(ctx, m.owner, m.form.ID, 30, now.Add(-100*24*time.Hour)); err != nil {
+		if _, err := s.SetRetention(ctx, m.owner, m.form.ID, store.RetentionChange{Days: 30}, now.Add(-100*24*time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		f, err := s.DuplicateForm(ctx, m.owner, m.form.ID, store.IdempotencyKey{}, now)
