@@ -119,7 +119,7 @@ func TestRetentionNotice(t *testing.T) {
 		if got[0].To != "ada@example.com" {
 			t.Errorf("to %s", got[0].To)
 		}
-		if _, err := w.SetRetention(ctx, w.owner.ID, f.ID, 0, at); err != nil {
+		if _, err := w.SetRetention(ctx, w.owner.ID, f.ID, store.RetentionChange{Days: 0}, at); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.ApplyRetention(ctx, at.Add(90*24*time.Hour)); err != nil {

@@ -115,13 +115,17 @@ func (x *auditFixture) spaceSteps() []auditStep {
 		{"", "", "", func(ctx context.Context) error {
 			return ignore(s.Publish(ctx, space, target, store.IdempotencyKey{}, now))
 		}},
-		{store.AuditRetentionChanged, x.form.ID, "days=30", func(ctx context.Context) error { return ignore(s.SetRetention(ctx, space, x.form.ID, store.RetentionChange{Days: 30}, now)) }},
-		{"", "", "", func(ctx context.Context) error { return ignore(s.SetRetention(ctx, space, x.form.ID, store.RetentionChange{Days: 30}, now)) }},
+		{store.AuditRetentionChanged, x.form.ID, "days=30", func(ctx context.Context) error {
+			return ignore(s.SetRetention(ctx, space, x.form.ID, store.RetentionChange{Days: 30}, now))
+		}},
+		{"", "", "", func(ctx context.Context) error {
+			return ignore(s.SetRetention(ctx, space, x.form.ID, store.RetentionChange{Days: 30}, now))
+		}},
 		{store.AuditNotifications, x.form.ID, "when=daily", func(ctx context.Context) error {
 			return ignore(s.SetNotifications(ctx, space, x.form.ID, store.NotificationChange{When: store.NotifyDaily}, now))
 		}},
 		{store.AuditReceiptChanged, x.form.ID, "active=true", func(ctx context.Context) error {
-			return s.SetReceipt(ctx, space, x.form.ID, store.Receipt{Active: true}, now)
+			return s.SetReceipt(ctx, space, x.form.ID, store.ReceiptChange{Receipt: store.Receipt{Active: true}}, now)
 		}},
 		{store.AuditWebhookChanged, x.webhook.ID, "status=paused", func(ctx context.Context) error {
 			return x.updateWebhook(ctx, func(w *store.Webhook) { w.Status = store.WebhookPaused })

@@ -90,10 +90,10 @@ func TestPreviewOneAtATime(t *testing.T) {
 		b.SignIn(ada)
 		has(t, b.Get("/forms/"+id+"/design"), `name="layout" value="classic" checked`, `name="layout" value="one_at_a_time"`)
 		preview := "/forms/" + id + "/preview"
-		has(t, b.Get(preview), "!form-step.css", "Your name", "A hotel, ?")
+		has(t, b.Get(preview), "!form-step.css", "Your name", "A hotel?")
 		r := &respondent{t: t, b: b, path: preview + "?layout=one_at_a_time&field=more"}
 		r.page = b.Get(r.path)
-		r.sees(200, "form-step.css", "A hotel, ?", "!Your name", `action="`+preview+`?layout=one_at_a_time"`)
+		r.sees(200, "form-step.css", "A hotel?", "!Your name", `action="`+preview+`?layout=one_at_a_time"`)
 		r.path = preview + "?layout=one_at_a_time"
 		r.send("back")
 		r.sees(200, "Your name", "form-step.css", "!A hotel")

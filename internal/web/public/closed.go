@@ -36,16 +36,23 @@ func (pages *Pages) showClosed(req *page.Request, f store.PublicForm) error {
 		p.Text = s.catalog.Translate("This form is not open yet.")
 		p.When = s.catalog.Translate("Opens on %s", pages.formatTime(req, p, f.Availability.OpensAt))
 		p.Calendar = "/f/" + f.ID + "/calendar"
+	case pages.isFull(req, f):
+		p.Text = s.catalog.Translate("All places are taken. This form no longer accepts responses.")
 	case !closedAt.IsZero():
 		p.When = s.catalog.Translate("Closed since %s", pages.formatTime(req, p, closedAt))
-	case f.Availability.ResponseLimit > 0:
-		if all, err := pages.Store.Form(req.Context(), f.Owner, f.ID); err == nil && all.ResponseCount >= f.Availability.ResponseLimit {
-			p.Text = s.catalog.Translate("All places are taken. This form no longer accepts responses.")
-		}
 	}
 	p.Style = endingStyle
 	allowFrames(req, f.Availability)
 	return pages.templates.Render(req, fault.FormNotOpen.Status(), "closed", p)
+}
+
+// isFull reports whether the form has as many responses as it accepts.
+func (pages *Pages) isFull(req *page.Request, f store.PublicForm) bool {
+	if f.Availability.ResponseLimit == 0 {
+		return false
+	}
+	all, err := pages.Store.Form(req.Context(), f.Owner, f.ID)
+	return err == nil && all.ResponseCount >= f.Availability.ResponseLimit
 }
 
 // opensLater reports whether the form opens by itself at a later time.
