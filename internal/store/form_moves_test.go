@@ -205,7 +205,12 @@ func TestMoveForm(t *testing.T) {
 		if steps < 20 {
 			t.Errorf("the move has %d steps only", steps)
 		}
-		if diff := cmp.Diff(before, m.rows()); diff != "" {
+		after := m.rows()
+		if moved := after["audit"][len(before["audit"]):]; len(moved) != 2 || !strings.Contains(moved[0], "form.moved_out") || !strings.Contains(moved[1], "form.moved_in") {
+			t.Errorf("the audit logs have %s", moved)
+		}
+		after["audit"] = before["audit"]
+		if diff := cmp.Diff(before, after); diff != "" {
 			t.Errorf("rows before and after:\n%s", diff)
 		}
 		if rows, err := s.Rows(ctx, 1, `SELECT account_id FROM response WHERE account_id = $1 AND form_id = $2 LIMIT 1`, m.ada.ID, m.form.ID); err != nil || len(rows) > 0 {
