@@ -110,11 +110,11 @@ func hostileHeaders(t *testing.T, d ownerDB, b *tab) {
 	thanks := toSet(acceptedTexts(t, "endings", func(text string) bool { return isValidEnding(form.Ending{Title: text}) }))
 	texts := toSet(acceptedTexts(t, "texts of endings", func(text string) bool { return isValidEnding(form.Ending{Text: text}) }))
 
-	// Each title needs a page of its own, so only every second one is used, and all
-	// that look like templates.
+	// Each title needs a page of its own, so only every sixth one is used, and all that look like
+	// templates. Lists and other tests show the rest.
 	var titles []string
 	for i, text := range accepted {
-		if i%2 == 0 || slices.Contains(templates, text) {
+		if i%6 == 0 || slices.Contains(templates, text) {
 			titles = append(titles, text)
 		}
 	}
