@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -75,6 +76,18 @@ func (w *fixture) expectCode(name string, a clitest.Response, code int) {
 	if a.Code() != code || !isStatus {
 		w.t.Errorf("%s: got %d with status %d, want %d\n%s", name, a.Code(), a.StatusCode, code, a.Text)
 	}
+}
+
+// eventually is expectCode for a GET after a change by another process, of which a server on
+// PostgreSQL learns a little later.
+func (w *fixture) eventually(name, path, token string, code int) {
+	w.t.Helper()
+	a := w.Call("GET", path, token, "")
+	for deadline := time.Now().Add(10 * time.Second); a.Code() != code && time.Now().Before(deadline); {
+		time.Sleep(10 * time.Millisecond)
+		a = w.Call("GET", path, token, "")
+	}
+	w.expectCode(name, a, code)
 }
 
 // expectFields compares fields in the body of a response.

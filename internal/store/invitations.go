@@ -210,7 +210,7 @@ func (s *Store) WithdrawInvitation(ctx context.Context, space, invitation string
 
 // recordInvitation records what became of an invitation.
 func recordInvitation(ctx context.Context, t db.Tx, i Invitation, action AuditAction) error {
-	return recordAudit(ctx, t, i.Space, AuditEntry{Action: action, ObjectName: cmp.Or(i.Email, "(link)"), Details: details{"role": string(i.Role)}})
+	return recordAudit(ctx, t, i.Space, AuditEntry{Action: action, ObjectName: cmp.Or(i.Email, "whoever has the link"), Details: details{"role": string(i.Role)}})
 }
 
 // ErrInvitation is the error for an invitation that was accepted, was withdrawn or has expired.

@@ -87,9 +87,12 @@ func (pages *Pages) ShowAudit(req *page.Request) error {
 	if err != nil {
 		return err
 	}
-	address := "/spaces/" + space.ID() + "/audit"
+	address, section := "/spaces/"+space.ID()+"/audit", "account"
+	if space.Shared {
+		section = "spaces"
+	}
 	p := &auditPage{
-		Layout: page.Layout{TitleKey: "Audit log", Section: "account"}, Space: space, Since: kept.Get("since"), Until: kept.Get("until"),
+		Layout: page.Layout{TitleKey: "Audit log", Section: section}, Space: space, Since: kept.Get("since"), Until: kept.Get("until"),
 		Filtered: len(kept) > 0, Download: address + "/download?" + kept.Encode(),
 	}
 	if before := req.URL.Query().Get("before"); before != "" {
