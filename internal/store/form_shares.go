@@ -45,11 +45,7 @@ func (s *Store) FormShares(ctx context.Context, owner, formID string) (_ []Membe
 	defer wrap(&err, "list shares of form")
 	var list []Member
 	err = s.db.Query(ctx, formSharesSQL, func(r db.Row) error {
-		var m Member
-		var role string
-		var added int64
-		err := r.Scan(&m.PersonID, &m.Email, &m.Name, &role, &added)
-		m.Role, m.AddedAt = account.Role(role), fromMillis(added)
+		m, err := scanMember(r)
 		list = append(list, m)
 		return err
 	}, owner, formID)

@@ -68,17 +68,22 @@ func insertMember(t db.Tx, space, person string, role account.Role, now time.Tim
 	return err
 }
 
+func scanMember(r db.Row) (Member, error) {
+	var m Member
+	var role string
+	var added int64
+	err := r.Scan(&m.PersonID, &m.Email, &m.Name, &role, &added)
+	m.Role, m.AddedAt = account.Role(role), fromMillis(added)
+	return m, err
+}
+
 // Members returns a page of the members of a shared space and their number.
 func (s *Store) Members(ctx context.Context, space string, page Page) (_ []Member, total int64, err error) {
 	defer wrap(&err, "list members")
 	var list []Member
 	err = s.db.QueryBatch(ctx, db.Statement{SQL: countMembersSQL, Args: []any{space}, Scan: func(r db.Row) error { return r.Scan(&total) }},
 		db.Statement{SQL: membersSQL, Args: []any{space, page.Limit, page.Offset}, Scan: func(r db.Row) error {
-			var m Member
-			var role string
-			var added int64
-			err := r.Scan(&m.PersonID, &m.Email, &m.Name, &role, &added)
-			m.Role, m.AddedAt = account.Role(role), fromMillis(added)
+			m, err := scanMember(r)
 			list = append(list, m)
 			return err
 		}})

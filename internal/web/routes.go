@@ -25,7 +25,6 @@ var (
 	manageSpace    = access{signedIn: true, needs: account.SpaceManage, whole: true}
 	writeWebhooks  = access{signedIn: true, needs: account.WebhooksWrite}
 	readAudit      = access{signedIn: true, needs: account.AuditRead}
-	moveForms      = access{signedIn: true, needs: account.SpaceManage, whole: true}
 )
 
 type route struct {
@@ -83,7 +82,7 @@ func (web *Handler) routes() []route {
 		{"POST /forms/{id}/share", writeForms, maxPost, web.workspace.ChangeAvailability},
 		{"POST /forms/{id}/retention", writeForms, maxPost, web.workspace.ChangeRetention},
 		{"GET /forms/{id}/move", readForms, noBody, web.workspace.ShowMove},
-		{"POST /forms/{id}/move", moveForms, maxPost, web.workspace.StartMove},
+		{"POST /forms/{id}/move", manageSpace, maxPost, web.workspace.StartMove},
 		{"GET /forms/{id}/embed/{mode}", readForms, noBody, web.workspace.ShowEmbedSample},
 		{"GET /forms/{id}/prefill", readForms, noBody, web.workspace.PrefilledLink},
 		{"POST /forms/{id}/close", writeForms, maxPost, web.workspace.CloseForm},
