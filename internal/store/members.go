@@ -92,9 +92,26 @@ func (s *Store) Members(ctx context.Context, space string, page Page) (_ []Membe
 
 // SetMember adds a person to a shared space, or changes the role of a member. Forms that were
 // shared with the person before need no share any more.
-func (s *Store) SetMember(ctx context.Context, space, person string, role account.Role, now time.Time) (err error) {
+func (s *Store) SetMember(ctx context.Context, space, person string, role account.Role, now time.Time) error {
+	return Manager{Store: s}.SetMember(ctx, space, person, role, now)
+}
+
+// SetMember is Store.SetMember. An owner only changes roles: invitations add people.
+func (m Manager) SetMember(ctx context.Context, space, person string, role account.Role, now time.Time) (err error) {
 	defer wrap(&err, "set member")
-	return s.writeMembers(ctx, space, person, func(t db.Tx) error {
+	return m.writeMembers(ctx, space, person, func(t db.Tx) error {
+		if err := holdSpace(t, space); err != nil {
+			return err
+		}
+		if err := m.check(t, space); err != nil {
+			return err
+		}
+		if m.owner != "" {
+			var before string
+			if err := queryOne(t.Query, memberRoleSQL, []any{space, person}, &before); err != nil {
+				return err
+			}
+		}
 		return recordMember(ctx, t, space, person, func() error { return setMember(t, space, person, role, now) })
 	})
 }
@@ -102,6 +119,9 @@ func (s *Store) SetMember(ctx context.Context, space, person string, role accoun
 func setMember(t db.Tx, space, person string, role account.Role, now time.Time) error {
 	if err := holdSpace(t, space); err != nil {
 		return err
+	}
+	if person == space { // as an owner of itself, it would need no other one
+		return fault.NotFound
 	}
 	var before string
 	err := queryOne(t.Query, memberRoleSQL, []any{space, person}, &before)
@@ -118,7 +138,11 @@ func setMember(t db.Tx, space, person string, role account.Role, now time.Time) 
 	if err != nil {
 		return err
 	}
-	return insertMember(t, space, person, role, now)
+	if err := insertMember(t, space, person, role, now); err != nil || role.Allows(account.WebhooksWrite) {
+		return err
+	}
+	_, err = t.Exec(pausePersonsSQL, space, person, toMillis(now))
+	return err
 }
 
 // addMember prepares a space and a person for a new membership.
@@ -185,10 +209,18 @@ func lastOwner(t db.Tx, space string) error {
 
 // RemoveMember removes a person from a shared space: their access, the grants that they gave for
 // it and the webhooks of these, and the notifications that they get.
-func (s *Store) RemoveMember(ctx context.Context, space, person string, now time.Time) (err error) {
+func (s *Store) RemoveMember(ctx context.Context, space, person string, now time.Time) error {
+	return Manager{Store: s}.RemoveMember(ctx, space, person, now)
+}
+
+// RemoveMember is Store.RemoveMember.
+func (m Manager) RemoveMember(ctx context.Context, space, person string, now time.Time) (err error) {
 	defer wrap(&err, "remove member")
-	return s.writeMembers(ctx, space, person, func(t db.Tx) error {
+	return m.writeMembers(ctx, space, person, func(t db.Tx) error {
 		if err := holdSpace(t, space); err != nil {
+			return err
+		}
+		if err := m.check(t, space); err != nil {
 			return err
 		}
 		var role string
@@ -263,13 +295,14 @@ func leaveAllSpaces(t db.Tx, person string, now time.Time) (spaces []string, err
 // dismissMembers removes the guests and the members of a space that is being deleted, except one
 // owner, who can complete the deletion if it is interrupted. It does so in batches, so that no
 // other writer waits long.
-func (s *Store) dismissMembers(ctx context.Context, space string, now time.Time) error {
+func (m Manager) dismissMembers(ctx context.Context, space string, now time.Time) error {
+	s, first := m.Store, true
 	for _, sql := range []string{someGuestsSQL, someMembersSQL} {
 		for n := memberBatch; n == memberBatch; {
 			var people []string
 			err := s.write(ctx, space, func(t db.Tx) error {
 				people = nil
-				if err := holdSpace(t, space); err != nil {
+				if err := m.checkDeletion(t, space, first); err != nil {
 					return err
 				}
 				if err := t.Query(sql, func(r db.Row) error {
@@ -293,10 +326,21 @@ func (s *Store) dismissMembers(ctx context.Context, space string, now time.Time)
 			for _, person := range people {
 				s.db.Invalidate(person)
 			}
-			n = len(people)
+			n, first = len(people), false
 		}
 	}
 	return nil
+}
+
+// checkDeletion locks a space and, before anything is deleted, returns an error if it cannot be.
+func (m Manager) checkDeletion(t db.Tx, space string, first bool) error {
+	if err := holdSpace(t, space); err != nil || !first {
+		return err
+	}
+	if err := m.check(t, space); err != nil {
+		return err
+	}
+	return checkNoMoves(t, space)
 }
 
 // dismissAll removes all members and guests of an account that is being deleted, and returns them.

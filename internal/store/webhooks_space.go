@@ -62,10 +62,15 @@ func (s *Store) pauseSpaceWebhooks(ctx context.Context, space, person string, no
 	for _, w := range list {
 		var allowed int64
 		err := queryOne(s.query(ctx), allowedSQL, []any{person, w.GrantID, toMillis(now), w.FormID}, &allowed)
-		if isMissing(err) {
-			ended = append(ended, w)
-		} else if err != nil {
+		hooks := false
+		if err == nil {
+			hooks, err = mayHook(s.query(ctx), person, space, w.FormID)
+		}
+		if replaceNotFound(err, nil) != nil {
 			return err
+		}
+		if !hooks {
+			ended = append(ended, w)
 		}
 	}
 	if len(ended) == 0 {

@@ -171,7 +171,7 @@ func (pages *Pages) WithdrawInvitation(req *page.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := pages.Store.WithdrawInvitation(req.Context(), i.Space, i.ID); err != nil {
+	if err := pages.Store.ManagedBy(req.User.ID).WithdrawInvitation(req.Context(), i.Space, i.ID); err != nil {
 		return err
 	}
 	return req.Redirect(spacePath(i.Space) + "?done=withdrawn")

@@ -73,7 +73,7 @@ func (pages *Pages) ShareForm(req *page.Request) error {
 	}
 	person, err := pages.Store.UserByEmail(req.Context(), i.Email)
 	if err == nil {
-		err = pages.Store.ShareForm(req.Context(), i.Space, i.FormID, person.ID, role, pages.Now())
+		err = pages.Store.ManagedBy(req.User.ID).ShareForm(req.Context(), store.FormShare{Owner: i.Space, FormID: i.FormID, Person: person.ID, Role: role}, pages.Now())
 		return pages.afterPeople(req, s, "shared", err)
 	}
 	if !errors.Is(err, fault.NotFound) {
@@ -94,7 +94,7 @@ func (pages *Pages) ChangeShare(req *page.Request) error {
 	}
 	role, err := account.ParseFormRole(req.Field("role"))
 	if err == nil {
-		err = pages.Store.ShareForm(req.Context(), req.Owner(), req.PathValue("id"), person, role, pages.Now())
+		err = pages.Store.ManagedBy(req.User.ID).ShareForm(req.Context(), store.FormShare{Owner: req.Owner(), FormID: req.PathValue("id"), Person: person, Role: role}, pages.Now())
 	}
 	return pages.afterPeople(req, peopleSettings{}, "role", err)
 }
@@ -118,7 +118,7 @@ func (pages *Pages) EndShare(req *page.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := pages.Store.EndShare(req.Context(), req.Owner(), req.PathValue("id"), person, pages.Now()); err != nil {
+	if err := pages.Store.ManagedBy(req.User.ID).EndShare(req.Context(), req.Owner(), req.PathValue("id"), person, pages.Now()); err != nil {
 		return err
 	}
 	return pages.afterPeople(req, peopleSettings{}, "unshare", nil)
@@ -141,7 +141,7 @@ func (pages *Pages) WithdrawFromForm(req *page.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := pages.Store.WithdrawInvitation(req.Context(), i.Space, i.ID); err != nil {
+	if err := pages.Store.ManagedBy(req.User.ID).WithdrawInvitation(req.Context(), i.Space, i.ID); err != nil {
 		return err
 	}
 	return pages.afterPeople(req, peopleSettings{}, "withdrawn", nil)
