@@ -248,6 +248,10 @@ func (s *Store) AcceptInvitation(ctx context.Context, text string, person accoun
 		if i.Email != "" && account.EmailKey(i.Email) != account.EmailKey(person.Email) {
 			return ErrOtherRecipient
 		}
+		var inviter string
+		if err := queryOne(t.Query, grantEmailSQL, []any{i.InvitedBy}, &inviter); err != nil {
+			return replaceNotFound(err, ErrInvitation) // an administrator has disabled them
+		}
 		if err := checkNoMember(t, i.Space, person.ID); fault.Wrap(err).Code == fault.Conflict {
 			return errMember
 		} else if err != nil {

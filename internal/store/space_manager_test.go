@@ -139,7 +139,9 @@ func TestWebhooksEndWithTheRole(t *testing.T) {
 			return s.ShareForm(ctx, x.space, formID, x.bob, role, now)
 		}
 		member := func(x fixture) error { return s.SetMember(ctx, x.space, x.bob, account.Editor, now) }
-		guest := func(x fixture) error { return errors.Join(share(x, x.form, account.Editor), share(x, x.other, account.Editor)) }
+		guest := func(x fixture) error {
+			return errors.Join(share(x, x.form, account.Editor), share(x, x.other, account.Editor))
+		}
 		for name, c := range map[string]struct {
 			begin, end func(fixture) error
 			want       store.WebhookStatus

@@ -7,6 +7,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
+	"formulary/internal/limit"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
@@ -71,18 +72,22 @@ func (pages *Pages) ShareForm(req *page.Request) error {
 	if i.Email, err = account.ParseEmail(req.Field("email")); err != nil {
 		return pages.afterPeople(req, s, "", fault.InvalidFields(fault.DetailOf("email", err)))
 	}
+	if _, wait, ok := pages.InvitationsByPerson.Allow(req.User.ID); !ok {
+		return fault.TooManyRequests(limit.RetryAfterSeconds(wait))
+	}
 	person, err := pages.Store.UserByEmail(req.Context(), i.Email)
-	if err == nil {
+	// Anybody can have signed up with an address that is not confirmed.
+	if err == nil && person.IsEmailVerified() {
 		err = pages.Store.ManagedBy(req.User.ID).ShareForm(req.Context(), store.FormShare{Owner: i.Space, FormID: i.FormID, Person: person.ID, Role: role}, pages.Now())
 		return pages.afterPeople(req, s, "shared", err)
 	}
-	if !errors.Is(err, fault.NotFound) {
+	if err != nil && !errors.Is(err, fault.NotFound) {
 		return err
 	}
 	if !pages.canInviteByMail() {
 		return pages.afterPeople(req, s, "", fault.InvalidField("email", "no account has this address; create a link instead"))
 	}
-	_, err = pages.invite(req, i, "")
+	_, err = pages.sendInvitation(req, i, "")
 	return pages.afterPeople(req, s, "invited", err)
 }
 
