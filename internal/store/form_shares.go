@@ -157,6 +157,13 @@ func (s *Store) EndShares(ctx context.Context, owner, person string, now time.Ti
 		} else if !isMissing(err) {
 			return err
 		}
+		// The person may have left meanwhile.
+		if err := queryOne(t.Query, accessSQL, []any{person, owner}, &role); err != nil {
+			return err
+		}
+		if err := recordPerson(ctx, t, owner, person, AuditMemberLeft, details{"role": role}); err != nil {
+			return err
+		}
 		return endMembership(t, owner, person, now)
 	})
 }

@@ -122,7 +122,7 @@ func (s *Store) endLapsed(ctx context.Context, person, grant string, usedSince, 
 		return replaceNotFound(err, nil)
 	}
 	return s.write(ctx, person, func(t db.Tx) error {
-		_, err := t.Exec(endLapsedSQL, args...)
+		_, err := endGrants(ctx, t, endLapsedSQL, person, args[1:]...)
 		return err
 	})
 }
@@ -145,7 +145,7 @@ func (s *Store) EndExpiredGrants(ctx context.Context, now time.Time) (err error)
 		}
 		for _, g := range list {
 			err := s.write(ctx, g.person, func(t db.Tx) error {
-				if _, err := t.Exec(endOnTimeSQL, g.person, g.id, toMillis(now)); err != nil {
+				if _, err := endGrants(ctx, t, endOnTimeSQL, g.person, g.id, toMillis(now)); err != nil {
 					return err
 				}
 				return endGrantWebhooks(t, g.person, now)

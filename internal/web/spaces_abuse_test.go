@@ -107,3 +107,26 @@ func TestLiveStreamOfGuest(t *testing.T) {
 		}
 	})
 }
+
+// Hostile titles and names stay text on the page and in the file of the audit log.
+func TestAuditOfHostileText(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		a := signedIn(s, ada)
+		status(t, "name", a.Post("/account/profile", url.Values{"name": {"@SUM(A1)"}, "language": {"en"}, "timezone": {"UTC"}}), 303)
+		space := newSpace(t, a, `=HYPERLINK("https://evil.example")`)
+		for _, title := range []string{"<img src=x onerror=alert(1)>", "-2+3", "Order\u202edeteled\u2066"} {
+			form := strings.TrimSuffix(a.Post("/forms", url.Values{"title": {title}}).Header.Get("Location"), "/build")
+			status(t, "delete", a.Post(form+"/delete", nil), 303)
+		}
+		page := a.Get(space + "/audit")
+		status(t, "page", page, 200)
+		has(t, page, "&lt;img src=x", "Orderdeteled")
+		lacks(t, page, "<img src=x", "\u202e", "\u2066")
+		file := a.Get(space + "/audit/download")
+		status(t, "file", file, 200)
+		has(t, file, `'=HYPERLINK(`, `,'@SUM(A1),`, `,'-2+3,`)
+		if found := regexp.MustCompile(`(?m)(^|,)"?[=+@-]`).FindString(file.Text); found != "" {
+			t.Errorf("a cell is a formula: %q in %s", found, file.Text)
+		}
+	})
+}
