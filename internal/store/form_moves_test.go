@@ -108,8 +108,8 @@ func (m *moveTest) submission(i int) store.Submission {
 		Key: store.IdempotencyKey{App: "page/" + m.form.ID, Key: fmt.Sprint("key", i)}}
 }
 
-// rows returns all rows of the form by table, without their account.
-func (m *moveTest) rows() map[string][]string {
+// rows returns all rows of the form by table, without their account; owner: only those of this one.
+func (m *moveTest) rows(owner ...string) map[string][]string {
 	m.Helper()
 	var file bytes.Buffer
 	if _, err := m.s.Backup(ctx, &file); err != nil {
@@ -139,6 +139,9 @@ func (m *moveTest) rows() map[string][]string {
 			table, columns = line.Table, line.Columns
 		}
 		if line.Row == nil || !strings.Contains(string(text), m.form.ID) || slices.Contains(notMoved, table) || table == "account" {
+			continue
+		}
+		if i := slices.Index(columns, "account_id"); i >= 0 && owner != nil && !slices.Contains(owner, fmt.Sprint(line.Row[i])) {
 			continue
 		}
 		for i, name := range columns {
@@ -173,8 +176,33 @@ func TestMoveForm(t *testing.T) {
 		if err := s.StartMove(ctx, m.ada.ID, m.form.ID, m.space, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		steps := 0
-		for done := false; !done; steps++ {
+		if err := other.StartMove(ctx, m.ada.ID, m.form.ID, m.space, time.Now()); fault.Wrap(err).Code != fault.Conflict {
+			t.Errorf("a second move: %v", err)
+		}
+		nodes, batches, steps := []*store.Store{s, other}, [2]store.MoveBatch{}, 0
+		step := func() (done bool) {
+			done, err := nodes[steps%2].StepMove(ctx, m.ada.ID, m.form.ID, &batches[steps%2], time.Now())
+			if err != nil {
+				t.Fatalf("step %d: %v", steps, err)
+			}
+			steps++
+			return done
+		}
+		for range 4 {
+			step()
+			if p, err := other.PublicForm(ctx, m.form.ID); err != nil || p.Owner != m.ada.ID {
+				t.Fatalf("step %d: the public form: %+v, %v", steps, p, err)
+			}
+		}
+		m.changeWhileCopied()
+		audit := before["audit"]
+		before = m.rows(m.ada.ID)
+		for move, err := s.Move(ctx, m.ada.ID, m.form.ID); !move.Away; move, err = s.Move(ctx, m.ada.ID, m.form.ID) {
+			if step(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for {
 			// Nobody can submit or change anything, and nobody is told that the form does not exist.
 			if _, err := other.PublicForm(ctx, m.form.ID); fault.Wrap(err).Code != fault.DatabaseUnreachable {
 				t.Fatalf("step %d: the public form: %v", steps, err)
@@ -197,17 +225,23 @@ func TestMoveForm(t *testing.T) {
 			if err := s.CommitDeliveries(ctx, m.ada.ID, store.DeliveryCommit{Key: m.webhook.WebhookKey, From: m.ids[3][4:], Position: m.ids[4][4:]}); !errors.Is(err, store.ErrPositionMoved) {
 				t.Fatalf("step %d: deliveries: %v", steps, err)
 			}
-			node := []*store.Store{s, other}[steps%2]
-			if done, err = node.StepMove(ctx, m.ada.ID, m.form.ID, time.Now()); err != nil {
-				t.Fatalf("step %d: %v", steps, err)
+			step()
+			if p, err := other.PublicForm(ctx, m.form.ID); err == nil && p.Owner == m.space {
+				break
 			}
 		}
-		if steps < 20 {
+		if err := s.StartMove(ctx, m.space, m.form.ID, m.ada.ID, time.Now()); fault.Wrap(err).Code != fault.Conflict {
+			t.Errorf("back, before the move is complete: %v", err)
+		}
+		for !step() {
+		}
+		if steps < 30 {
 			t.Errorf("the move has %d steps only", steps)
 		}
 		after := m.rows()
-		if moved := after["audit"][len(before["audit"]):]; len(moved) != 2 || !strings.Contains(moved[0], "form.moved_out") || !strings.Contains(moved[1], "form.moved_in") {
-			t.Errorf("the audit logs have %s", moved)
+		all := strings.Join(after["audit"][len(audit):], "\n")
+		if strings.Count(all, "form.moved_out") != 1 || strings.Count(all, "form.moved_in") != 1 {
+			t.Errorf("the audit logs have %s", all)
 		}
 		after["audit"] = before["audit"]
 		if diff := cmp.Diff(before, after); diff != "" {
@@ -224,7 +258,7 @@ func TestMoveForm(t *testing.T) {
 				t.Errorf("%s has %d forms, %v", owner, total, err)
 			}
 		}
-		if after, err := other.Summary(ctx, m.space, m.form.ID); err != nil || after.Responses != sum.Responses {
+		if after, err := other.Summary(ctx, m.space, m.form.ID); err != nil || after.Responses != sum.Responses+2 {
 			t.Errorf("summary: %+v, %v", after, err)
 		}
 		// Both nodes find the form, and a repeated submission stores nothing.
@@ -241,7 +275,7 @@ func TestMoveForm(t *testing.T) {
 		if _, err := other.SubmitResponse(ctx, m.submission(200)); err != nil {
 			t.Error(err)
 		}
-		if n, err := s.RestoreResponses(ctx, m.space, m.form.ID, m.ids[:2], time.Now()); err != nil || n != 2 {
+		if n, err := s.RestoreResponses(ctx, m.space, m.form.ID, []string{m.ids[1], m.ids[17]}, time.Now()); err != nil || n != 2 {
 			t.Errorf("restored %d, %v", n, err)
 		}
 		// The webhook continues where it was.
@@ -375,6 +409,14 @@ func TestMoveBesideDeletion(t *testing.T) {
 				// The space was deleted after the form had arrived in it.
 				if errSpace == nil || errOwn == nil {
 					t.Errorf("round %d: the form is there after the deletion of its space", round)
+				}
+			case moved == nil && deleted == nil:
+				// The form was deleted while it was copied.
+				if _, err := s.RestoreForm(ctx, ada.ID, p.ID, time.Now()); err != nil || errSpace == nil || errOwn == nil {
+					t.Errorf("round %d: %v, %v, %v", round, err, errSpace, errOwn)
+				}
+				if own, err = s.Response(ctx, ada.ID, p.ID, r.ID); err != nil || own.ID != r.ID {
+					t.Errorf("round %d: after restoring the form: %v", round, err)
 				}
 			case moved == nil:
 				if deleted == nil || errSpace != nil || inSpace.ID != r.ID || !errors.Is(errOwn, fault.NotFound) {
