@@ -80,7 +80,7 @@ const (
 type moveState struct {
 	Stage    moveStage
 	Step     int         // in copiedTables or movedTables
-	After    []string    // key of the last row that was copied
+	After    rowKey      // of the last row that was copied or compared
 	Form     trashedForm // since stageMove
 	Moved    int64
 	Pictures map[string]string // IDs of copies, by that of the original
@@ -153,7 +153,7 @@ func (s *Store) leaveAccount(ctx context.Context, m Move) error {
 		if err != nil || state.Stage != stageCopy { // another node was faster
 			return err
 		}
-		state.Stage, state.Step, state.After = stageMove, 0, nil
+		state.Stage, state.Step, state.After = stageMove, 0, rowKey{}
 		if state.Form, err = takeForm(t, m.From, m.FormID); isMissing(err) {
 			state.Stage = stageCancel
 			return writeMove(t, m, state)
@@ -200,7 +200,7 @@ func takeForm(t db.Tx, owner, formID string) (taken trashedForm, err error) {
 	if taken.Form, err = lockForm(t, owner, formID, 0); err != nil {
 		return taken, err
 	}
-	if err := queryOne(t.Query, formSerialsSQL, []any{owner, formID}, &taken.Serial, &taken.ResponseSerial, &taken.ResponseTick, &taken.StoredBytes, &taken.OpeningDue); err != nil {
+	if err := queryOne(t.Query, formSerialsSQL, []any{owner, formID}, &taken.Serial, &taken.ResponseSerial, &taken.ResponseTick, &taken.StoredBytes, &taken.OpeningDue, &taken.ClosedAt); err != nil {
 		return taken, err
 	}
 	if _, err := t.Exec(deleteFormSQL, owner, formID); err != nil {
@@ -321,7 +321,14 @@ const moveGrace = 5 * time.Second
 // ContinueMove continues a move until the form is in its new space and the originals of its rows
 // are deleted, or ctx ends.
 func (s *Store) ContinueMove(ctx context.Context, owner, formID string, now time.Time) (err error) {
-	return s.continueMove(ctx, owner, formID, now, func(done bool, _ moveStage) bool { return done })
+	err = s.continueMove(ctx, owner, formID, now, func(done bool, _ moveStage) bool { return done })
+	if err != nil && ctx.Err() != nil {
+		select {
+		case s.moves <- struct{}{}:
+		default:
+		}
+	}
+	return err
 }
 
 // PrepareMove is the part of ContinueMove that the form is in use for. After it, the form is in
@@ -351,3 +358,6 @@ func (s *Store) continueMove(ctx context.Context, owner, formID string, now time
 		}
 	}
 }
+
+// WaitingMoves receives a value when a move was interrupted, so that ContinueMoves has work.
+func (s *Store) WaitingMoves() <-chan struct{} { return s.moves }

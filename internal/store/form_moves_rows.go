@@ -11,7 +11,6 @@ import (
 
 	"formulary/internal/db"
 	"formulary/internal/fault"
-	"formulary/internal/form"
 )
 
 // movedTable is a table with rows of a form.
@@ -76,6 +75,17 @@ func (m movedTable) deleteUntilSQL() string {
 // keyCount is how many columns identify a row of a form.
 func (m movedTable) keyCount() int { return strings.Count(m.keys, ",") + 1 }
 
+// rowKey is the key of a row in copied tables, which have one or two columns of text.
+type rowKey [2]string
+
+// args appends the parts of a key of the table to arguments.
+func (m movedTable) args(key rowKey, args ...any) []any {
+	for _, part := range key[:m.keyCount()] {
+		args = append(args, part)
+	}
+	return args
+}
+
 // places are n parameters.
 func places(first, n int) string {
 	list := make([]string, n)
@@ -110,12 +120,10 @@ const (
 
 // moveBatch adapts the number of rows to their size and to the speed of the database.
 type moveBatch struct {
-	limit     int64
-	size      int           // bytes of the last batch
-	took      time.Duration // inside of its transaction
-	stage     moveStage     // of the last batch
-	comparing int           // the step in movedTables
-	compared  []string      // key of the last row there that was compared with its copy
+	limit int64
+	size  int           // bytes of the last batch
+	took  time.Duration // inside of its transaction
+	stage moveStage     // of the last batch
 }
 
 func (b *moveBatch) adapt() {
@@ -143,34 +151,52 @@ func (b *moveBatch) pause(ctx context.Context) error {
 // tableRows are rows of a table without their accounts.
 type tableRows struct {
 	columns []string
+	account int   // index of account_id in a row that was read
+	key     []int // indexes of the key in rows
 	rows    [][]any
-	keys    [][]string // of each row
 	bytes   int
+}
+
+// describe notes the columns of a table.
+func (l *tableRows) describe(table movedTable, columns []string) {
+	l.account = slices.Index(columns, "account_id")
+	l.columns = slices.Delete(slices.Clone(columns), l.account, l.account+1)
+	for _, name := range strings.Split(table.keys, ", ") {
+		l.key = append(l.key, slices.Index(l.columns, name))
+	}
 }
 
 // read adds a row.
 func (l *tableRows) read(table movedTable, r db.Row) error {
-	columns := r.Columns()
-	values, dest := make([]any, len(columns)), make([]any, len(columns))
-	for i := range values {
-		dest[i] = &values[i]
+	if l.columns == nil {
+		l.describe(table, r.Columns())
+	}
+	n := len(l.columns) + 1
+	cells := make([]any, 2*n)
+	row, dest := cells[:n:n], cells[n:]
+	for i := range row {
+		dest[i] = &row[i]
 	}
 	if err := r.Scan(dest...); err != nil {
 		return err
 	}
-	row, key, names := make([]any, 0, len(values)), []string(nil), []string{}
-	for i, name := range columns {
-		text, isText := values[i].(string)
-		l.bytes += len(text)
-		if isText && table.copied && slices.Contains(strings.Split(table.keys, ", "), name) {
-			key = append(key, text)
-		}
-		if name != "account_id" {
-			names, row = append(names, name), append(row, values[i])
+	for _, value := range row {
+		if text, ok := value.(string); ok {
+			l.bytes += len(text)
 		}
 	}
-	l.columns, l.rows, l.keys = names, append(l.rows, row), append(l.keys, key)
+	copy(row[l.account:], row[l.account+1:])
+	l.rows = append(l.rows, row[:n-1])
 	return nil
+}
+
+// lastKey returns the key of the last row. All parts must be texts.
+func (l *tableRows) lastKey() rowKey {
+	var key rowKey
+	for i, column := range l.key {
+		key[i], _ = l.rows[len(l.rows)-1][column].(string)
+	}
+	return key
 }
 
 // insert inserts the rows into an account.
@@ -292,93 +318,5 @@ func writeMove(t db.Tx, m Move, state moveState) error {
 		return err
 	}
 	_, err = t.Exec(setMoveSQL, m.From, m.FormID, string(text))
-	return err
-}
-
-// arrive inserts the form's row into its new account and changes its addresses.
-func (s *Store) arrive(ctx context.Context, m Move, batch *moveBatch, now time.Time) error {
-	var people []string
-	arrived := false
-	err := s.changeMove(ctx, m, batch, func(t db.Tx, state *moveState) (err error) {
-		if people, arrived = nil, false; state.Stage != stageMove || state.Step < len(movedTables) {
-			return nil // another node was faster
-		}
-		people, arrived, err = s.endMove(t, m, state, batch, now)
-		return err
-	})
-	if err != nil || !arrived {
-		return err
-	}
-	for _, key := range append(people, m.From, m.To, responsesOf(m.From), responsesOf(m.To), webhookOwners, formMailOwners) {
-		s.db.Invalidate(key)
-	}
-	s.mailsAdded()
-	return nil
-}
-
-// endMove inserts the form's row into its new account and changes its addresses, unless rows were
-// left behind by a transaction that was running when the move started: these are moved first.
-func (s *Store) endMove(t db.Tx, m Move, state *moveState, batch *moveBatch, now time.Time) (people []string, done bool, err error) {
-	for _, table := range movedTables {
-		if table.copied {
-			continue
-		}
-		n, _, err := moveRows(t, table, m, state.Pictures, batch)
-		if err != nil || n > 0 {
-			return nil, false, err
-		}
-	}
-	if err := holdAccounts(t, m.From, m.To); err != nil {
-		return nil, false, err
-	}
-	if people, err = endShares(t, m.From, m.FormID, now); err != nil {
-		return nil, false, err
-	}
-	taken := state.Form
-	var last string
-	if err := queryOne(t.Query, nextFormSQL, []any{m.To}, &taken.Serial, &last); err != nil {
-		return nil, false, err
-	}
-	if m.FormID < last { // its ID is older than those of forms with lower serials
-		if _, err := t.Exec(markUnorderedSQL, m.To, formList); err != nil {
-			return nil, false, err
-		}
-	} else if _, err := t.Exec(lastFormSQL, m.To, m.FormID); err != nil {
-		return nil, false, err
-	}
-	taken.Form.Folder = ""
-	if err := insertTaken(t, m.To, taken); err != nil {
-		return nil, false, err
-	}
-	for _, sql := range []string{unfenceWebhooksSQL, unfenceMailsSQL} {
-		if _, err := t.Exec(sql, m.To, m.FormID); err != nil {
-			return nil, false, err
-		}
-	}
-	// The grants of applications are for the old space.
-	if _, err := t.Exec(pauseForeignSQL, m.To, m.FormID, toMillis(now)); err != nil {
-		return nil, false, err
-	}
-	if _, err := t.Exec(moveAddressSQL, m.From, m.FormID, m.To); err != nil {
-		return nil, false, err
-	}
-	for _, sql := range []string{dropInvitesSQL, dropEditorsSQL} {
-		if _, err := t.Exec(sql, m.From, m.FormID); err != nil {
-			return nil, false, err
-		}
-	}
-	state.Stage, state.Step = stageClean, 0
-	return people, true, nil
-}
-
-// insertTaken inserts the row of a form that was deleted or taken from another account.
-func insertTaken(t db.Tx, owner string, taken trashedForm) error {
-	f := taken.Form
-	if _, err := t.Exec(restoreFormSQL, owner, f.ID, taken.Serial, f.Title, f.Description, f.Language, string(f.Status), f.Version, f.Revision,
-		f.ResponseCount, taken.ResponseSerial, taken.ResponseTick, toMillis(f.CreatedAt), toMillis(f.UpdatedAt), form.SearchKey(f.Title),
-		searchKey(form.Header{Title: f.Title, Description: f.Description}), f.Slug, toMillis(f.OpensAt), toMillis(f.ClosesAt), f.ResponseLimit, f.Sites, taken.StoredBytes, taken.OpeningDue, f.Folder); err != nil {
-		return err
-	}
-	_, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, 1)
 	return err
 }

@@ -43,6 +43,7 @@ const (
 	ownMembershipsSQL = `SELECT space_id, role FROM membership WHERE account_id = $1`
 	membersOfSQL      = `SELECT person_id FROM space_member WHERE account_id = $1`
 	guestsOfSQL       = `SELECT DISTINCT person_id FROM form_share WHERE account_id = $1`
+	countGuestsSQL    = `SELECT COUNT(DISTINCT person_id) FROM form_share WHERE account_id = $1`
 	someGuestsSQL     = `SELECT DISTINCT person_id FROM form_share WHERE account_id = $1 LIMIT $2`
 	someMembersSQL    = `SELECT person_id FROM space_member WHERE account_id = $1
 		AND person_id <> (SELECT MIN(person_id) FROM space_member WHERE account_id = $1 AND role = 'owner') LIMIT $2`
@@ -261,39 +262,83 @@ func leaveAllSpaces(t db.Tx, person string, now time.Time) (spaces []string, err
 }
 
 // dismissMembers removes the guests and the members of a space that is being deleted, except one
-// owner, who can complete the deletion if it is interrupted. It does so in batches, so that no
-// other writer waits long.
+// owner, who can complete the deletion if it is interrupted.
 func (s *Store) dismissMembers(ctx context.Context, space string, now time.Time) error {
 	for _, sql := range []string{someGuestsSQL, someMembersSQL} {
 		for n := memberBatch; n == memberBatch; {
-			var people []string
-			err := s.write(ctx, space, func(t db.Tx) error {
-				people = nil
-				if err := holdSpace(t, space); err != nil {
-					return err
-				}
-				if err := t.Query(sql, func(r db.Row) error {
-					var person string
-					err := r.Scan(&person)
-					people = append(people, person)
-					return err
-				}, space, memberBatch); err != nil {
-					return err
-				}
-				for _, person := range people {
-					if err := endMembership(t, space, person, now); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-			if err != nil {
+			var err error
+			if n, err = s.dismissSome(ctx, space, sql, now); err != nil {
 				return err
 			}
-			for _, person := range people {
-				s.db.Invalidate(person)
+		}
+	}
+	return nil
+}
+
+// dismissSome removes at most memberBatch guests or members, so that no other writer waits long.
+func (s *Store) dismissSome(ctx context.Context, space, sql string, now time.Time) (int, error) {
+	var people []string
+	err := s.write(ctx, space, func(t db.Tx) error {
+		people = nil
+		if err := checkAffected(t.Exec(holdAccountSQL, space)); err != nil {
+			return err
+		}
+		if err := t.Query(sql, func(r db.Row) error {
+			var person string
+			err := r.Scan(&person)
+			people = append(people, person)
+			return err
+		}, space, memberBatch); err != nil {
+			return err
+		}
+		for _, person := range people {
+			if err := endMembership(t, space, person, now); err != nil {
+				return err
 			}
-			n = len(people)
+		}
+		return nil
+	})
+	for _, person := range people {
+		s.db.Invalidate(person)
+	}
+	return len(people), err
+}
+
+// dismissGuests removes the guests of a person who is being deleted, if there are too many for one
+// transaction. Nothing happens if the person cannot be deleted.
+func (s *Store) dismissGuests(ctx context.Context, person string, now time.Time) error {
+	var guests int64
+	err := s.db.Read(ctx, func(t db.Tx) error {
+		if err := queryOne(t.Query, countGuestsSQL, []any{person}, &guests); err != nil || guests <= memberBatch {
+			return err
+		}
+		if err := checkNoMoves(t, person); err != nil {
+			return err
+		}
+		return checkLastOwner(t, person)
+	})
+	for ; err == nil && guests > memberBatch; guests -= memberBatch {
+		_, err = s.dismissSome(ctx, person, someGuestsSQL, now)
+	}
+	return err
+}
+
+// checkLastOwner returns an error if a person is the last owner of a space.
+func checkLastOwner(t db.Tx, person string) error {
+	var owned []string
+	if err := t.Query(ownMembershipsSQL, func(r db.Row) error {
+		var space, role string
+		err := r.Scan(&space, &role)
+		if role == string(account.Owner) {
+			owned = append(owned, space)
+		}
+		return err
+	}, person); err != nil {
+		return err
+	}
+	for _, space := range owned {
+		if err := checkOtherOwner(t, space); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -197,6 +197,10 @@ func (s *Store) DeleteSpace(ctx context.Context, key string, now time.Time) (com
 	if !space.Shared {
 		return false, fault.NotFound
 	}
+	// Nobody is removed from a space that cannot be deleted now.
+	if err := s.db.Read(ctx, func(t db.Tx) error { return checkNoMoves(t, key) }); err != nil {
+		return false, err
+	}
 	if err := s.dismissMembers(ctx, key, now); err != nil {
 		return false, err
 	}
