@@ -109,3 +109,6 @@ func MovedTables() (names []string) {
 	}
 	return names
 }
+
+// MemberBatch is how many members one transaction removes.
+const MemberBatch = memberBatch
