@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -80,7 +81,7 @@ func TestQueuedMoves(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, s *store.Store, storage storetest.Storage) {
 		ada := addUser(t, s, "ada@example.com")
 		space := addSpace(t, s, "Team", ada)
-		const n = 100
+		const n = 20
 		s.SetQuotas(store.Quotas{Forms: n})
 		defer s.SetQuotas(store.Quotas{})
 		other := addUser(t, s, "bob@example.com")
@@ -119,6 +120,27 @@ func TestQueuedMoves(t *testing.T) {
 			if f, err := s.Form(ctx, space, p.ID); err != nil || f.ResponseCount != 2 {
 				t.Errorf("%s has %d responses, %v", p.ID, f.ResponseCount, err)
 			}
+		}
+	})
+}
+
+// A move that takes too long for its request is reported to those who continue moves.
+func TestInterruptedMove(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		ada := addUser(t, s, "ada@example.com")
+		p := openForm(t, s, ada.ID, small)
+		if err := s.StartMove(ctx, ada.ID, p.ID, addSpace(t, s, "Team", ada), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		request, cancel := context.WithCancel(ctx)
+		cancel()
+		if err := s.ContinueMove(request, ada.ID, p.ID, time.Now()); err == nil {
+			t.Error("the request has ended, and the move has not")
+		}
+		select {
+		case <-s.WaitingMoves():
+		default:
+			t.Error("nobody knows that the move is not complete")
 		}
 	})
 }

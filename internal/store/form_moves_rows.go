@@ -276,20 +276,27 @@ func (s *Store) stepMove(ctx context.Context, owner, formID string, batch *moveB
 	case movedTables[state.Step].copied:
 		return false, s.compareRows(ctx, m, state, batch)
 	}
-	return false, s.changeMove(ctx, m, batch, func(t db.Tx, state *moveState) error {
-		if state.Stage != stageMove || state.Step == len(movedTables) || movedTables[state.Step].copied {
-			return nil // another node was faster
-		}
+	return false, s.changeMove(ctx, m, batch, func(t db.Tx, state *moveState) error { return moveTables(t, m, state, batch) })
+}
+
+// moveTables moves rows of the next tables until it has moved enough.
+func moveTables(t db.Tx, m Move, state *moveState, batch *moveBatch) error {
+	start, moved := time.Now(), 0
+	for state.Stage == stageMove && state.Step < len(movedTables) && !movedTables[state.Step].copied {
 		table := movedTables[state.Step]
-		_, more, err := moveRows(t, table, m, state.Pictures, batch)
+		n, more, err := moveRows(t, table, m, state.Pictures, batch)
 		if err != nil {
 			return fmt.Errorf("move rows of %s: %w", table.name, err)
 		}
-		if !more {
-			state.Step++
+		if more {
+			return nil
 		}
-		return nil
-	})
+		state.Step++
+		if moved += n; int64(moved) >= batch.limit || time.Since(start) > moveBatchTime {
+			return nil
+		}
+	}
+	return nil
 }
 
 // changeMove runs fn in a transaction that has locked the move, and stores its state. Nodes take

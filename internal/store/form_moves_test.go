@@ -234,7 +234,7 @@ func TestMoveForm(t *testing.T) {
 		}
 		for !step() {
 		}
-		if steps < 30 {
+		if steps < 15 {
 			t.Errorf("the move has %d steps only", steps)
 		}
 		after := m.rows()
