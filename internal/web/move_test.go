@@ -107,7 +107,7 @@ func TestMoveProgress(t *testing.T) {
 		if err := db.StartMove(t.Context(), space, formID, person.ID, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		status(t, "the public page of a form that is copied", s.Browser().Get("/f/"+formID), 200)
+		status(t, "a form that is copied", a.Get("/forms/"+formID+"/share"), 200)
 		has(t, a.Get("/forms/"+formID+"/move"), "Moving form", "On the way")
 		if err := db.PrepareMove(t.Context(), space, formID, time.Now()); err != nil {
 			t.Fatal(err)
