@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"formulary/internal/account"
 	"formulary/internal/id"
 	"formulary/internal/store"
 	"formulary/internal/store/storetest"
@@ -33,6 +34,7 @@ type moveFault struct {
 	db       *store.Store
 	spaces   [2]string // where the form is, and where it goes
 	env      []string
+	cookies  []*http.Cookie // session of the owner
 	mu       sync.Mutex
 	received map[string]int // events by ID
 }
@@ -53,11 +55,15 @@ func TestKilledMove(t *testing.T) {
 				all = append(all, fmt.Sprintf("%d-%d", round, n))
 			}
 			keys = append(keys, all[len(all)-10:]...)
-			m.startMove()
-			p := launch(t, storage, m.env...)
+			p := launch(t, storage, m.env...) // continues what was interrupted
 			var sending sync.WaitGroup
 			sending.Go(func() { keys = p.submitAll(f, keys) })
-			m.waitRandomly(p)
+			if !m.isMoving() {
+				space := m.nextSpace()
+				sending.Go(func() { p.form("/forms/"+f.id+"/move", url.Values{"space": {space}}, m.cookies...) })
+				p.waitUntil("started", m.isMoving)
+			}
+			m.waitRandomly(p, round)
 			p.kill()
 			sending.Wait()
 			if m.isMoving() {
@@ -107,6 +113,11 @@ func newMoveFault(t *testing.T, storage storetest.Storage) *moveFault {
 	if a := owner.Post("/forms/"+s.form+"/connect", url.Values{"url": {receiver.URL}, "events": {"response.created"}}); a.StatusCode != http.StatusOK {
 		t.Fatalf("webhook: %d %s", a.StatusCode, a.Text)
 	}
+	base, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.cookies = owner.Jar.Cookies(base)
 	for n := range movedFiles {
 		s.submit(note(n))
 	}
@@ -165,12 +176,9 @@ func (m *moveFault) isMoving() bool {
 	return err == nil
 }
 
-// startMove starts the next move, if none is interrupted.
-func (m *moveFault) startMove() {
+// nextSpace returns the ID of the space that the form is not in.
+func (m *moveFault) nextSpace() string {
 	m.Helper()
-	if m.isMoving() {
-		return
-	}
 	owner, err := m.db.SpaceOfForm(m.Context(), m.files.form)
 	if err != nil {
 		m.Fatal(err)
@@ -178,15 +186,17 @@ func (m *moveFault) startMove() {
 	if m.spaces[0] != owner {
 		slices.Reverse(m.spaces[:])
 	}
-	if err := m.db.StartMove(m.Context(), m.spaces[0], m.files.form, m.spaces[1], time.Now()); err != nil {
-		m.Fatal(err)
-	}
+	return account.SpaceID(m.spaces[1])
 }
 
-// waitRandomly waits until a random part of the move is done.
-func (m *moveFault) waitRandomly(p *program) {
+// waitRandomly waits until a random part of the move is done; in the first round, until some
+// responses are copied.
+func (m *moveFault) waitRandomly(p *program, round int) {
 	m.Helper()
-	until, moved := rand.IntN(3), rand.Int64N(movedResponses)
+	until, moved, pause := rand.IntN(3), rand.Int64N(movedResponses), time.Duration(rand.IntN(30))*time.Millisecond
+	if round == 0 {
+		until, moved, pause = 0, moved/4, 0
+	}
 	p.waitUntil("so far", func() bool {
 		move, err := m.db.Move(m.Context(), m.spaces[0], m.files.form)
 		if err != nil {
@@ -201,7 +211,7 @@ func (m *moveFault) waitRandomly(p *program) {
 		owner, err := m.db.SpaceOfForm(m.Context(), m.files.form)
 		return err == nil && owner == m.spaces[1]
 	})
-	time.Sleep(time.Duration(rand.IntN(30)) * time.Millisecond)
+	time.Sleep(pause) // a random moment, not a condition
 }
 
 // goHome moves the form back to its first owner, whose application can read it.
@@ -214,7 +224,10 @@ func (m *moveFault) goHome() {
 	if owner, err := m.db.SpaceOfForm(m.Context(), m.files.form); err != nil || owner == person.ID {
 		return
 	}
-	m.startMove()
+	m.nextSpace()
+	if err := m.db.StartMove(m.Context(), m.spaces[0], m.files.form, m.spaces[1], time.Now()); err != nil {
+		m.Fatal(err)
+	}
 	if err := m.db.ContinueMoves(m.Context(), time.Now()); err != nil {
 		m.Fatal(err)
 	}
