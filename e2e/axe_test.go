@@ -54,17 +54,18 @@ const (
 // axeRun leaves out the details of checks that pass and the selectors of elements, which
 // take most of the time on large pages. What remains is mostly the contrast of texts, so texts
 // that look the same are checked twice at most, not a hundred times. They look the same if they
-// have the same path of tags and classes, and the same colors on the same backgrounds.
+// have the same path of tags and classes, and the same colors on the same backgrounds. Frames do
+// not contain the checker, so it need not wait for them.
 const axeRun = `(async () => {
 	const seen = new Map(), marked = [];
 	const mark = (parent, path) => {
 		for (const e of parent.children) {
 			const style = getComputedStyle(e), isDisabled = e.matches(":disabled, [aria-disabled=true], [inert]");
 			const below = [path, e.localName, e.getAttribute("class"), isDisabled, style.backgroundColor, style.backgroundImage, style.opacity].join(" ");
-			const look = [below, e.type, style.visibility, style.color, style.fontSize, style.fontWeight].join(" ");
+			const look = [below, e.type, style.color, style.fontSize, style.fontWeight].join(" ");
 			const times = seen.get(look) ?? 0;
-			seen.set(look, times + 1);
-			if (times < 2) {
+			if (times < 2 && e.checkVisibility({visibilityProperty: true})) {
+				seen.set(look, times + 1);
 				e.setAttribute("data-check-contrast", "");
 				marked.push(e);
 			}
@@ -74,7 +75,7 @@ const axeRun = `(async () => {
 	};
 	mark(document, "");
 	axe.configure({rules: [{id: "color-contrast", selector: "[data-check-contrast]"}]});
-	const r = await axe.run({runOnly: %s, resultTypes: ["violations"], selectors: false});
+	const r = await axe.run({runOnly: %s, resultTypes: ["violations"], selectors: false, iframes: false});
 	for (const e of marked) e.removeAttribute("data-check-contrast");
 	return {violations: r.violations, passes: r.passes.length};
 })()`
