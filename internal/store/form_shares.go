@@ -114,6 +114,7 @@ func shareForm(t db.Tx, f FormShare, now time.Time) error {
 // space any more.
 func (s *Store) EndShare(ctx context.Context, owner, formID, person string, now time.Time) (err error) {
 	defer wrap(&err, "end share of form")
+	defer s.pauseIn(ctx, owner, person, now) // webhooks that were stored while it ran
 	return s.writeMembers(ctx, owner, person, func(t db.Tx) error {
 		if err := checkAffected(t.Exec(holdAccountSQL, owner)); err != nil {
 			return err
@@ -131,6 +132,7 @@ func (s *Store) EndShare(ctx context.Context, owner, formID, person string, now 
 // EndShares stops sharing all forms of a space with a person who is no member of it.
 func (s *Store) EndShares(ctx context.Context, owner, person string, now time.Time) (err error) {
 	defer wrap(&err, "end shares with person")
+	defer s.pauseIn(ctx, owner, person, now) // webhooks that were stored while it ran
 	return s.writeMembers(ctx, owner, person, func(t db.Tx) error {
 		if err := checkAffected(t.Exec(holdAccountSQL, owner)); err != nil {
 			return err

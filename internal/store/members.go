@@ -187,6 +187,7 @@ func lastOwner(t db.Tx, space string) error {
 // it and the webhooks of these, and the notifications that they get.
 func (s *Store) RemoveMember(ctx context.Context, space, person string, now time.Time) (err error) {
 	defer wrap(&err, "remove member")
+	defer s.pauseIn(ctx, space, person, now) // those that were stored while it ran
 	return s.writeMembers(ctx, space, person, func(t db.Tx) error {
 		if err := holdSpace(t, space); err != nil {
 			return err
