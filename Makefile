@@ -22,7 +22,7 @@ demo: ## Run the server with demo data and print the sign-in details.
 	go run . serve --demo
 
 build: ## Build bin/formulary.
-	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o bin/formulary .
+	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w -funcalign=16" -o bin/formulary .
 
 cross: ## Build bin/formulary for all supported platforms.
 	scripts/cross

@@ -191,6 +191,13 @@ func (b *bench) afterLoad(ctx context.Context, s *instance, r *report) error {
 		}
 		r.pages = append(r.pages, pageCosts{s.name(), first, last})
 	}
+	if b.wants("spaces") {
+		costs, err := b.measureSpaces(ctx, s)
+		if err != nil {
+			return err
+		}
+		r.spaces = append(r.spaces, costs)
+	}
 	loaded, err := s.service.memory()
 	if err != nil {
 		return err

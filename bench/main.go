@@ -47,7 +47,7 @@ func exit(err error) {
 }
 
 // parts are the values of -only.
-var parts = []string{"forms", "me", "exchange", "refresh", "introspect", "page", "feed", "submit", "pages", "start", "million", "growth", "webhooks", "mail", "files"}
+var parts = []string{"forms", "me", "exchange", "refresh", "introspect", "page", "feed", "submit", "pages", "spaces", "start", "million", "growth", "webhooks", "mail", "files"}
 
 // command parses the flags, measures and reports.
 func command(ctx context.Context, args []string) (err error) {

@@ -76,7 +76,7 @@ func build(ctx context.Context, module, binary string) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("build: find the repository: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, ".")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w -funcalign=16", "-o", binary, ".")
 	cmd.Dir = filepath.Join(strings.TrimSpace(string(root)), module)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -24,6 +24,7 @@ type report struct {
 	bench      *bench
 	workloads  []figures
 	pages      []pageCosts
+	spaces     []spaceCosts
 	footprints []footprint
 	engines    []engineFigures
 	webhooks   []webhookFigures

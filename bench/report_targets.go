@@ -36,6 +36,11 @@ func (r *report) targetTable() [][]string {
 	for _, p := range r.pages {
 		rows.compare(p.name+": CPU of page 500 of forms to page 1", p.last, p.first, cpuMicros, maxPageRatio)
 	}
+	for _, costs := range r.spaces {
+		for _, l := range costs.lines {
+			rows.compare(costs.name+": CPU of the "+l.title+" to those of a person", l.space, l.person, cpuMicros, maxSpaceRatio)
+		}
+	}
 	for _, f := range r.footprints {
 		if f.start.median > 0 && f.name == formularyOn("SQLite") {
 			start := time.Duration(f.start.median * float64(time.Second))

@@ -119,23 +119,34 @@ func (w *dataset) addUser(ctx context.Context, email string, forms int64) (accou
 	if err != nil {
 		return p, err
 	}
+	return p, inParallel(forms, func(n int64) error { return w.addForm(ctx, p.ID, n) })
+}
+
+// addForm adds the n-th form of a long list.
+func (w *dataset) addForm(ctx context.Context, owner string, n int64) error {
+	head := form.Header{
+		Title:       fmt.Sprintf("Customer survey %d", n),
+		Description: "How content are you with our service, and what could be better?",
+		Language:    "en",
+	}
+	_, err := w.store.CreateForm(ctx, owner, head, nil, time.Now())
+	return err
+}
+
+// inParallel calls a function with the numbers from 1 to count.
+func inParallel(count int64, call func(n int64) error) error {
 	var next atomic.Int64
 	errs := make([]error, seedWorkers)
 	var workers sync.WaitGroup
 	for i := range errs {
 		workers.Go(func() {
-			for n := next.Add(1); n <= forms && errs[i] == nil; n = next.Add(1) {
-				head := form.Header{
-					Title:       fmt.Sprintf("Customer survey %d", n),
-					Description: "How content are you with our service, and what could be better?",
-					Language:    "en",
-				}
-				_, errs[i] = w.store.CreateForm(ctx, p.ID, head, nil, time.Now())
+			for n := next.Add(1); n <= count && errs[i] == nil; n = next.Add(1) {
+				errs[i] = call(n)
 			}
 		})
 	}
 	workers.Wait()
-	return p, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // issueCodes creates authorization codes directly. Otherwise each needs a consent.

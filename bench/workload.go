@@ -47,6 +47,11 @@ func get(path, token string) []byte {
 	return []byte(b.String())
 }
 
+// getPage returns the request of a signed-in user for a page.
+func getPage(path, cookie string) []byte {
+	return fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: localhost\r\nUser-Agent: bench\r\nAccept: text/html\r\nCookie: %s\r\n\r\n", path, cookie)
+}
+
 // asBrowser makes a request look like one of a browser, whose visits Formulary counts.
 func asBrowser(request []byte) []byte {
 	return bytes.Replace(request, []byte("User-Agent: bench"), []byte("User-Agent: Mozilla/5.0 (bench)"), 1)

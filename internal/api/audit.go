@@ -46,8 +46,8 @@ type listAuditInput struct {
 	Until  string `query:"until" maxLength:"100" doc:"Only entries before this time (RFC 3339)" example:"2026-06-01T00:00:00Z"`
 }
 
-func (a *API) listAudit() typedOperation[listAuditInput, AuditList] {
-	return typedOperation[listAuditInput, AuditList]{
+func (a *API) listAudit() typedOperation[*listAuditInput, *AuditList] {
+	return typedOperation[*listAuditInput, *AuditList]{
 		operation{
 			Method: "GET", Path: "/api/v1/audit", ID: "listAudit", Tag: "Audit log", Status: 200,
 			Scope:   account.AuditRead,

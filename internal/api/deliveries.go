@@ -44,8 +44,8 @@ type listDeliveriesInput struct {
 	Status  string `query:"status" enum:"delivered,pending,failed" doc:"Filter by status"`
 }
 
-func (a *API) listDeliveries() typedOperation[listDeliveriesInput, DeliveryList] {
-	return typedOperation[listDeliveriesInput, DeliveryList]{
+func (a *API) listDeliveries() typedOperation[*listDeliveriesInput, *DeliveryList] {
+	return typedOperation[*listDeliveriesInput, *DeliveryList]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/webhooks/{webhook}/deliveries", ID: "listDeliveries", Tag: "Webhooks", Status: 200,
 			Scope:       account.WebhooksRead,
@@ -77,8 +77,8 @@ type deliveryInput struct {
 	Delivery string `path:"delivery" doc:"Delivery ID" example:"dlv_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 }
 
-func (a *API) resendDelivery() typedOperation[deliveryInput, empty] {
-	return typedOperation[deliveryInput, empty]{
+func (a *API) resendDelivery() typedOperation[*deliveryInput, *empty] {
+	return typedOperation[*deliveryInput, *empty]{
 		operation{
 			Method: "POST", Path: "/api/v1/forms/{id}/webhooks/{webhook}/deliveries/{delivery}/resend", ID: "resendDelivery", Tag: "Webhooks", Status: 202,
 			Scope:       account.WebhooksWrite,

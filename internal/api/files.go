@@ -179,7 +179,7 @@ func (a *API) readFile() *operation {
 		Description: "Returns the bytes of a file of a response. Range requests are supported. If the service scans files for malware, a file can be downloaded once nothing was found in it.",
 		Errors:      []fault.Code{fault.NotFoundInAccount, fault.FileBlocked, fault.BadRange},
 		media:       []string{"*/*"}, ranges: true,
-	}, func(s streamRequest[fileInput]) error {
+	}, func(s streamRequest[*fileInput]) error {
 		f, content, err := a.Files.Read(s.ctx, s.caller.Owner(), s.in.ID, s.in.File)
 		if err != nil {
 			return err
@@ -217,7 +217,7 @@ func (a *API) addPicture() *operation {
 			"Anyone who knows its address can see it.",
 		Errors: []fault.Code{fault.BadRequest, fault.QuotaReached, fault.TooLarge, fault.Invalid},
 		output: reflect.TypeFor[NewPicture](),
-	}, func(s streamRequest[pictureUploadInput]) error {
+	}, func(s streamRequest[*pictureUploadInput]) error {
 		p, err := a.Files.AddPicture(s.ctx, s.caller.Owner(), file.NewPicture{Name: fileName(s.in.Disposition), Body: newSlowBody(s.w, s.r), Size: s.r.ContentLength})
 		if err != nil {
 			a.refuseBody(s.w, s.r, err)

@@ -113,8 +113,8 @@ type publishInput struct {
 	Key string `header:"Idempotency-Key" maxLength:"255" doc:"Makes retries safe: requests with the same key publish one version"`
 }
 
-func (a *API) publishForm() typedOperation[publishInput, Form] {
-	return typedOperation[publishInput, Form]{
+func (a *API) publishForm() typedOperation[*publishInput, *Form] {
+	return typedOperation[*publishInput, *Form]{
 		operation{
 			Method: "POST", Path: "/api/v1/forms/{id}/publish", ID: "publishForm", Tag: "Forms", Status: 201,
 			Scope:       account.FormsWrite,
@@ -132,8 +132,8 @@ func (a *API) publishForm() typedOperation[publishInput, Form] {
 
 // statusOperation completes an operation that opens or closes a form with one call of the
 // store.
-func (a *API) statusOperation(op operation, change func(ctx context.Context, owner, id string, revision int64, now time.Time) (form.Form, error)) typedOperation[statusInput, Form] {
-	return typedOperation[statusInput, Form]{
+func (a *API) statusOperation(op operation, change func(ctx context.Context, owner, id string, revision int64, now time.Time) (form.Form, error)) typedOperation[*statusInput, *Form] {
+	return typedOperation[*statusInput, *Form]{
 		op,
 		func(ctx context.Context, c *oauth.Principal, in *statusInput) (*Form, reply, error) {
 			f, err := change(ctx, c.Owner(), in.ID, revisionOf(in.IfMatch), a.Now())
@@ -147,7 +147,7 @@ func (a *API) formStatus(f form.Form, err error) (*Form, reply, error) {
 	return &out, reply{ETag: etag(f.Revision)}, err
 }
 
-func (a *API) closeForm() typedOperation[statusInput, Form] {
+func (a *API) closeForm() typedOperation[*statusInput, *Form] {
 	return a.statusOperation(operation{
 		Method: "POST", Path: "/api/v1/forms/{id}/close", ID: "closeForm", Tag: "Forms", Status: 200,
 		Scope:       account.FormsWrite,
@@ -157,7 +157,7 @@ func (a *API) closeForm() typedOperation[statusInput, Form] {
 	}, a.Store.CloseForm)
 }
 
-func (a *API) openForm() typedOperation[statusInput, Form] {
+func (a *API) openForm() typedOperation[*statusInput, *Form] {
 	return a.statusOperation(operation{
 		Method: "POST", Path: "/api/v1/forms/{id}/open", ID: "openForm", Tag: "Forms", Status: 200,
 		Scope:       account.FormsWrite,
@@ -172,8 +172,8 @@ type duplicateInput struct {
 	Key string `header:"Idempotency-Key" maxLength:"255" doc:"Makes retries safe: requests with the same key create one copy"`
 }
 
-func (a *API) duplicateForm() typedOperation[duplicateInput, FormDetail] {
-	return typedOperation[duplicateInput, FormDetail]{
+func (a *API) duplicateForm() typedOperation[*duplicateInput, *FormDetail] {
+	return typedOperation[*duplicateInput, *FormDetail]{
 		operation{
 			Method: "POST", Path: "/api/v1/forms/{id}/duplicate", ID: "duplicateForm", Tag: "Forms", Status: 201,
 			Scope: account.FormsWrite, WholeSpace: true,
@@ -200,8 +200,8 @@ func (a *API) duplicateForm() typedOperation[duplicateInput, FormDetail] {
 	}
 }
 
-func (a *API) formSchema() typedOperation[formInput, map[string]any] {
-	return typedOperation[formInput, map[string]any]{
+func (a *API) formSchema() typedOperation[*formInput, *map[string]any] {
+	return typedOperation[*formInput, *map[string]any]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/schema", ID: "formSchema", Tag: "Forms", Status: 200,
 			Scope:       account.FormsRead,

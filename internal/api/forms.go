@@ -70,8 +70,8 @@ type listFormsInput struct {
 	Sort     string `query:"sort" default:"-created_at" enum:"created_at,-created_at,updated_at,-updated_at,title,-title" doc:"Sort order; prefix with - for descending"`
 }
 
-func (a *API) listForms() typedOperation[listFormsInput, FormList] {
-	return typedOperation[listFormsInput, FormList]{
+func (a *API) listForms() typedOperation[*listFormsInput, *FormList] {
+	return typedOperation[*listFormsInput, *FormList]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms", ID: "listForms", Tag: "Forms", Status: 200,
 			Scope:       account.FormsRead,
@@ -175,8 +175,8 @@ type createFormInput struct {
 	Body NewForm
 }
 
-func (a *API) createForm() typedOperation[createFormInput, FormDetail] {
-	return typedOperation[createFormInput, FormDetail]{
+func (a *API) createForm() typedOperation[*createFormInput, *FormDetail] {
+	return typedOperation[*createFormInput, *FormDetail]{
 		operation{
 			Method: "POST", Path: "/api/v1/forms", ID: "createForm", Tag: "Forms", Status: 201, MaxBody: maxForm,
 			Scope:       account.FormsWrite,
@@ -222,8 +222,8 @@ type formInput struct {
 	ID string `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 }
 
-func (a *API) readForm() typedOperation[formInput, FormDetail] {
-	return typedOperation[formInput, FormDetail]{
+func (a *API) readForm() typedOperation[*formInput, *FormDetail] {
+	return typedOperation[*formInput, *FormDetail]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}", ID: "readForm", Tag: "Forms", Status: 200,
 			Scope:       account.FormsRead,
@@ -257,8 +257,8 @@ type changeFormInput struct {
 	Body    FormUpdate
 }
 
-func (a *API) changeForm() typedOperation[changeFormInput, FormDetail] {
-	return typedOperation[changeFormInput, FormDetail]{
+func (a *API) changeForm() typedOperation[*changeFormInput, *FormDetail] {
+	return typedOperation[*changeFormInput, *FormDetail]{
 		operation{
 			Method: "PATCH", Path: "/api/v1/forms/{id}", ID: "changeForm", Tag: "Forms", Status: 200, MaxBody: maxForm,
 			Scope:       account.FormsWrite,
@@ -296,8 +296,8 @@ type deleteFormInput struct {
 	IfMatch string `header:"If-Match" maxLength:"100" doc:"The form's ETag. The request fails if the form has changed since."`
 }
 
-func (a *API) deleteForm() typedOperation[deleteFormInput, empty] {
-	return typedOperation[deleteFormInput, empty]{
+func (a *API) deleteForm() typedOperation[*deleteFormInput, *empty] {
+	return typedOperation[*deleteFormInput, *empty]{
 		operation{
 			Method: "DELETE", Path: "/api/v1/forms/{id}", ID: "deleteForm", Tag: "Forms", Status: 204,
 			Scope:       account.FormsWrite,

@@ -32,8 +32,8 @@ type Application struct {
 	Name     string `json:"name" example:"Reports"`
 }
 
-func (a *API) me() typedOperation[empty, User] {
-	return typedOperation[empty, User]{
+func (a *API) me() typedOperation[*empty, *User] {
+	return typedOperation[*empty, *User]{
 		operation{
 			Method: "GET", Path: "/api/v1/me", ID: "me", Tag: "Account", Status: 200,
 			Summary:     "Get the current user",

@@ -25,8 +25,8 @@ func notificationsResult(n store.Notifications) *Notifications {
 	return out
 }
 
-func (a *API) readNotifications() typedOperation[formInput, Notifications] {
-	return typedOperation[formInput, Notifications]{
+func (a *API) readNotifications() typedOperation[*formInput, *Notifications] {
+	return typedOperation[*formInput, *Notifications]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/notifications", ID: "readNotifications", Tag: "Email", Status: 200,
 			Scope:       account.FormsRead,
@@ -46,8 +46,8 @@ type setNotificationsInput struct {
 	Body Notifications
 }
 
-func (a *API) setNotifications() typedOperation[setNotificationsInput, Notifications] {
-	return typedOperation[setNotificationsInput, Notifications]{
+func (a *API) setNotifications() typedOperation[*setNotificationsInput, *Notifications] {
+	return typedOperation[*setNotificationsInput, *Notifications]{
 		operation{
 			Method: "PUT", Path: "/api/v1/forms/{id}/notifications", ID: "setNotifications", Tag: "Email", Status: 200, MaxBody: maxMail,
 			Scope:   account.FormsWrite,

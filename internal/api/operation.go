@@ -58,25 +58,24 @@ type reply struct {
 }
 
 // typedOperation is an operation of /api/v1: its input and output types are the
-// document's, and its function is all that differs from the others.
+// document's, and its function is all that differs from the others. In and Out are pointers,
+// which are all the same to the compiler, so that it compiles newOperation once.
 type typedOperation[In, Out any] struct {
 	operation
-	run func(ctx context.Context, caller *oauth.Principal, in *In) (*Out, reply, error)
+	run func(ctx context.Context, caller *oauth.Principal, in In) (Out, reply, error)
 }
 
-// newOperation converts a typed operation into one that can be served. What does not depend on
-// the types is in typedHandler: the compiler repeats this function for each operation.
+// newOperation converts a typed operation into one that can be served.
 func newOperation[In, Out any](t typedOperation[In, Out]) *operation {
 	op := t.operation
-	op.input = reflect.TypeFor[In]()
-	if out := reflect.TypeFor[Out](); out != reflect.TypeFor[empty]() {
+	op.input = reflect.TypeFor[In]().Elem()
+	if out := reflect.TypeFor[Out]().Elem(); out != reflect.TypeFor[empty]() {
 		op.output = out
 	}
 	return (&typedHandler{
 		operation: op,
-		newInput:  func() any { return new(In) },
 		run: func(ctx context.Context, caller *oauth.Principal, in any) (any, reply, error) {
-			return t.run(ctx, caller, in.(*In))
+			return t.run(ctx, caller, in.(In))
 		},
 	}).handle()
 }
@@ -84,9 +83,8 @@ func newOperation[In, Out any](t typedOperation[In, Out]) *operation {
 // typedHandler serves a typed operation.
 type typedHandler struct {
 	operation
-	newInput func() any // returns a pointer
-	run      func(ctx context.Context, caller *oauth.Principal, in any) (out any, _ reply, err error)
-	read     reader
+	run  func(ctx context.Context, caller *oauth.Principal, in any) (out any, _ reply, err error)
+	read reader
 }
 
 func (op *typedHandler) handle() *operation {
@@ -107,15 +105,15 @@ func (op *typedHandler) serveRequest(a *API, w http.ResponseWriter, r *http.Requ
 			return err
 		}
 	}
-	in := op.newInput()
-	if err := op.read(reflect.ValueOf(in).Elem(), w, r); err != nil {
+	in := reflect.New(op.input)
+	if err := op.read(in.Elem(), w, r); err != nil {
 		return err
 	}
 	ctx := r.Context()
 	if !op.Open {
 		ctx = a.contextFor(r, &caller)
 	}
-	out, rep, err := op.run(ctx, &caller, in)
+	out, rep, err := op.run(ctx, &caller, in.Interface())
 	if err != nil {
 		return err
 	}

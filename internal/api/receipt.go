@@ -22,8 +22,8 @@ func receiptResult(r store.Receipt) *Receipt {
 	return &Receipt{Active: r.Active, Field: r.Field, Subject: r.Subject, Text: r.Text, Answers: r.Answers}
 }
 
-func (a *API) readReceipt() typedOperation[formInput, Receipt] {
-	return typedOperation[formInput, Receipt]{
+func (a *API) readReceipt() typedOperation[*formInput, *Receipt] {
+	return typedOperation[*formInput, *Receipt]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/receipt", ID: "readReceipt", Tag: "Email", Status: 200,
 			Scope:       account.FormsRead,
@@ -52,8 +52,8 @@ type setReceiptInput struct {
 	Body NewReceipt
 }
 
-func (a *API) setReceipt() typedOperation[setReceiptInput, Receipt] {
-	return typedOperation[setReceiptInput, Receipt]{
+func (a *API) setReceipt() typedOperation[*setReceiptInput, *Receipt] {
+	return typedOperation[*setReceiptInput, *Receipt]{
 		operation{
 			Method: "PUT", Path: "/api/v1/forms/{id}/receipt", ID: "setReceipt", Tag: "Email", Status: 200, MaxBody: maxMail,
 			Scope:   account.FormsWrite,

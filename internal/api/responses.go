@@ -98,8 +98,8 @@ var errNoAnswers = fault.InvalidField("answers", "is required")
 
 var submitErrors = []fault.Code{fault.BadQuery, fault.BadJSON, fault.NotFoundInAccount, fault.IdempotencyKeyReused, fault.FormNotOpen, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid}
 
-func (a *API) addResponse() typedOperation[submitInput, SubmitResult] {
-	return typedOperation[submitInput, SubmitResult]{
+func (a *API) addResponse() typedOperation[*submitInput, *SubmitResult] {
+	return typedOperation[*submitInput, *SubmitResult]{
 		operation{
 			Method: "POST", Path: "/api/v1/forms/{id}/responses", ID: "addResponse", Tag: "Responses", Status: 201, MaxBody: maxAnswers,
 			Scope:       account.ResponsesWrite,
@@ -154,8 +154,8 @@ func (a *API) allowOrigin(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (a *API) submitPublicly() typedOperation[submitInput, SubmitResult] {
-	return typedOperation[submitInput, SubmitResult]{
+func (a *API) submitPublicly() typedOperation[*submitInput, *SubmitResult] {
+	return typedOperation[*submitInput, *SubmitResult]{
 		operation{
 			Method: "POST", Path: publicPath, ID: "submitPublicly", Tag: "Responses", Status: 201, MaxBody: maxAnswers, Open: true,
 			Summary:     "Submit a response without signing in",
@@ -214,8 +214,8 @@ type listResponsesInput struct {
 	filterInput
 }
 
-func (a *API) listResponses() typedOperation[listResponsesInput, ResponseList] {
-	return typedOperation[listResponsesInput, ResponseList]{
+func (a *API) listResponses() typedOperation[*listResponsesInput, *ResponseList] {
+	return typedOperation[*listResponsesInput, *ResponseList]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/responses", ID: "listResponses", Tag: "Responses", Status: 200,
 			Scope:   account.ResponsesRead,
@@ -253,8 +253,8 @@ type responseInput struct {
 	Response string `path:"response" doc:"Response ID" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 }
 
-func (a *API) readResponse() typedOperation[responseInput, Response] {
-	return typedOperation[responseInput, Response]{
+func (a *API) readResponse() typedOperation[*responseInput, *Response] {
+	return typedOperation[*responseInput, *Response]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/responses/{response}", ID: "readResponse", Tag: "Responses", Status: 200,
 			Scope:       account.ResponsesRead,
@@ -268,8 +268,8 @@ func (a *API) readResponse() typedOperation[responseInput, Response] {
 	}
 }
 
-func (a *API) deleteResponse() typedOperation[responseInput, empty] {
-	return typedOperation[responseInput, empty]{
+func (a *API) deleteResponse() typedOperation[*responseInput, *empty] {
+	return typedOperation[*responseInput, *empty]{
 		operation{
 			Method: "DELETE", Path: "/api/v1/forms/{id}/responses/{response}", ID: "deleteResponse", Tag: "Responses", Status: 204,
 			Scope:       account.ResponsesWrite,
@@ -294,8 +294,8 @@ type deleteResponsesInput struct {
 	All string `query:"all" enum:"true" doc:"Must be true to delete all responses without a filter"`
 }
 
-func (a *API) deleteResponses() typedOperation[deleteResponsesInput, DeleteResult] {
-	return typedOperation[deleteResponsesInput, DeleteResult]{
+func (a *API) deleteResponses() typedOperation[*deleteResponsesInput, *DeleteResult] {
+	return typedOperation[*deleteResponsesInput, *DeleteResult]{
 		operation{
 			Method: "DELETE", Path: "/api/v1/forms/{id}/responses", ID: "deleteResponses", Tag: "Responses", Status: 200,
 			Scope:       account.ResponsesWrite,

@@ -37,7 +37,7 @@ func (a *API) exportResponses() *operation {
 		op.media = append(op.media, f.Type)
 	}
 	op.media = append(op.media, zipType)
-	return newStream(op, func(s streamRequest[exportInput]) error {
+	return newStream(op, func(s streamRequest[*exportInput]) error {
 		owner, in := s.caller.Owner(), s.in
 		filter, err := a.filter(s.ctx, owner, in.ID, in.filterInput)
 		if err != nil {
@@ -77,7 +77,7 @@ func (a *API) readResponseFiles() *operation {
 		Description: "Streams a zip file. Files that cannot be downloaded, for example because they were not scanned for malware yet, are listed in a text file in it.",
 		Errors:      []fault.Code{fault.NotFoundInAccount},
 		media:       []string{zipType},
-	}, func(s streamRequest[responseInput]) error {
+	}, func(s streamRequest[*responseInput]) error {
 		r, err := a.Store.Response(s.ctx, s.caller.Owner(), s.in.ID, s.in.Response)
 		if err != nil {
 			return err

@@ -31,9 +31,9 @@ func (a *API) liveResponses() *operation {
 		Errors: []fault.Code{fault.BadQuery, fault.NotFoundInAccount},
 		media:  []string{eventStream},
 	}
-	return newStream(op, func(s streamRequest[liveInput]) error {
+	return newStream(op, func(s streamRequest[*liveInput]) error {
 		owner := s.caller.Owner()
-		start, err := a.liveStart(s.ctx, owner, s.in)
+		start, err := a.liveStart(s.ctx, owner, *s.in)
 		if err != nil {
 			return err
 		}

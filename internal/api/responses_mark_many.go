@@ -30,8 +30,8 @@ type MarkResult struct {
 	Changed int64 `json:"changed" example:"12"`
 }
 
-func (a *API) markResponses() typedOperation[markResponsesInput, MarkResult] {
-	return typedOperation[markResponsesInput, MarkResult]{
+func (a *API) markResponses() typedOperation[*markResponsesInput, *MarkResult] {
+	return typedOperation[*markResponsesInput, *MarkResult]{
 		operation{
 			Method: "PATCH", Path: "/api/v1/forms/{id}/responses/marks", ID: "markResponses", Tag: "Responses", Status: 200, MaxBody: maxWebhook,
 			Scope:   account.ResponsesWrite,

@@ -26,8 +26,8 @@ type changeResponseInput struct {
 	Body     ResponseUpdate
 }
 
-func (a *API) changeResponse() typedOperation[changeResponseInput, Response] {
-	return typedOperation[changeResponseInput, Response]{
+func (a *API) changeResponse() typedOperation[*changeResponseInput, *Response] {
+	return typedOperation[*changeResponseInput, *Response]{
 		operation{
 			Method: "PATCH", Path: "/api/v1/forms/{id}/responses/{response}", ID: "changeResponse", Tag: "Responses", Status: 200, MaxBody: maxAnswers,
 			Scope:   account.ResponsesWrite,
@@ -110,8 +110,8 @@ type TagTotal struct {
 	Responses int64  `json:"responses" example:"4"`
 }
 
-func (a *API) readMarks() typedOperation[formInput, MarkTotals] {
-	return typedOperation[formInput, MarkTotals]{
+func (a *API) readMarks() typedOperation[*formInput, *MarkTotals] {
+	return typedOperation[*formInput, *MarkTotals]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/responses/marks", ID: "readMarks", Tag: "Responses", Status: 200,
 			Scope:       account.ResponsesRead,

@@ -35,8 +35,8 @@ func (in responseInput) key() store.ResponseKey {
 	return store.ResponseKey{FormID: in.ID, ID: in.Response}
 }
 
-func (a *API) listNotes() typedOperation[responseInput, NoteList] {
-	return typedOperation[responseInput, NoteList]{
+func (a *API) listNotes() typedOperation[*responseInput, *NoteList] {
+	return typedOperation[*responseInput, *NoteList]{
 		operation{
 			Method: "GET", Path: notesPath, ID: "listNotes", Tag: "Responses", Status: 200,
 			Scope:       account.ResponsesRead,
@@ -67,8 +67,8 @@ type createNoteInput struct {
 	Body NoteText
 }
 
-func (a *API) createNote() typedOperation[createNoteInput, Note] {
-	return typedOperation[createNoteInput, Note]{
+func (a *API) createNote() typedOperation[*createNoteInput, *Note] {
+	return typedOperation[*createNoteInput, *Note]{
 		operation{
 			Method: "POST", Path: notesPath, ID: "createNote", Tag: "Responses", Status: 201, MaxBody: maxWebhook,
 			Scope:       account.ResponsesWrite,
@@ -98,8 +98,8 @@ type changeNoteInput struct {
 	Body NoteText
 }
 
-func (a *API) changeNote() typedOperation[changeNoteInput, Note] {
-	return typedOperation[changeNoteInput, Note]{
+func (a *API) changeNote() typedOperation[*changeNoteInput, *Note] {
+	return typedOperation[*changeNoteInput, *Note]{
 		operation{
 			Method: "PATCH", Path: notesPath + "/{note}", ID: "changeNote", Tag: "Responses", Status: 200, MaxBody: maxWebhook,
 			Scope:       account.ResponsesWrite,
@@ -118,8 +118,8 @@ func (a *API) changeNote() typedOperation[changeNoteInput, Note] {
 	}
 }
 
-func (a *API) deleteNote() typedOperation[noteInput, empty] {
-	return typedOperation[noteInput, empty]{
+func (a *API) deleteNote() typedOperation[*noteInput, *empty] {
+	return typedOperation[*noteInput, *empty]{
 		operation{
 			Method: "DELETE", Path: notesPath + "/{note}", ID: "deleteNote", Tag: "Responses", Status: 204,
 			Scope:       account.ResponsesWrite,

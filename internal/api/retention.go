@@ -29,8 +29,8 @@ func retentionResult(r store.Retention) *Retention {
 	return &Retention{Days: r.Days, StartsAt: optional(r.StartsAt), Deleted: r.Deleted, DeletedAt: optional(r.DeletedAt)}
 }
 
-func (a *API) readRetention() typedOperation[formInput, Retention] {
-	return typedOperation[formInput, Retention]{
+func (a *API) readRetention() typedOperation[*formInput, *Retention] {
+	return typedOperation[*formInput, *Retention]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/retention", ID: "readRetention", Tag: "Forms", Status: 200,
 			Scope:       account.FormsRead,
@@ -58,8 +58,8 @@ type setRetentionInput struct {
 	Body NewRetention
 }
 
-func (a *API) setRetention() typedOperation[setRetentionInput, Retention] {
-	return typedOperation[setRetentionInput, Retention]{
+func (a *API) setRetention() typedOperation[*setRetentionInput, *Retention] {
+	return typedOperation[*setRetentionInput, *Retention]{
 		operation{
 			Method: "PUT", Path: "/api/v1/forms/{id}/retention", ID: "setRetention", Tag: "Forms", Status: 200, MaxBody: maxWebhook,
 			Scope:   account.FormsWrite,

@@ -8,7 +8,8 @@ import (
 	"formulary/internal/oauth"
 )
 
-// streamRequest is a request whose response is sent while it is made.
+// streamRequest is a request whose response is sent while it is made. In is a pointer, as in
+// typedOperation.
 type streamRequest[In any] struct {
 	w      http.ResponseWriter
 	r      *http.Request
@@ -20,7 +21,7 @@ type streamRequest[In any] struct {
 // newStream returns an operation that writes its response itself. run may return an error only
 // before it has written anything.
 func newStream[In any](op operation, run func(streamRequest[In]) error) *operation {
-	op.CORS, op.input = true, reflect.TypeFor[In]()
+	op.CORS, op.input = true, reflect.TypeFor[In]().Elem()
 	read := newInputReader(op.input, op.MaxBody)
 	op.serve = func(a *API, w http.ResponseWriter, r *http.Request) (failed error) {
 		started := a.Now()
@@ -29,12 +30,11 @@ func newStream[In any](op operation, run func(streamRequest[In]) error) *operati
 		if err != nil {
 			return err
 		}
-		s := streamRequest[In]{w: w, r: r, caller: &caller}
-		if err := read(reflect.ValueOf(&s.in).Elem(), w, r); err != nil {
+		in := reflect.New(op.input)
+		if err := read(in.Elem(), w, r); err != nil {
 			return err
 		}
-		s.ctx = a.contextFor(r, &caller)
-		return run(s)
+		return run(streamRequest[In]{w, r, a.contextFor(r, &caller), &caller, in.Interface().(In)})
 	}
 	return &op
 }

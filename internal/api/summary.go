@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sort"
 	"time"
 
 	"formulary/internal/account"
@@ -88,8 +89,8 @@ type ChoiceCount struct {
 	AveragePlace *float64 `json:"average_place,omitempty" doc:"Average position in a ranking; 1 is first"`
 }
 
-func (a *API) summary() typedOperation[summaryInput, Summary] {
-	return typedOperation[summaryInput, Summary]{
+func (a *API) summary() typedOperation[*summaryInput, *Summary] {
+	return typedOperation[*summaryInput, *Summary]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/summary", ID: "readSummary", Tag: "Responses", Status: 200,
 			Scope:   account.ResponsesRead,
@@ -206,8 +207,9 @@ func crossTable(c *form.CrossTab) *CrossTable {
 	for pair, n := range c.Counts {
 		out.Cells = append(out.Cells, CrossCell{pair[0], pair[1], n})
 	}
-	slices.SortFunc(out.Cells, func(a, b CrossCell) int {
-		return cmp.Or(cmp.Compare(inRows[a.Row], inRows[b.Row]), cmp.Compare(inColumns[a.Column], inColumns[b.Column]))
+	sort.Slice(out.Cells, func(i, j int) bool {
+		a, b := out.Cells[i], out.Cells[j]
+		return cmp.Or(cmp.Compare(inRows[a.Row], inRows[b.Row]), cmp.Compare(inColumns[a.Column], inColumns[b.Column])) < 0
 	})
 	return out
 }

@@ -33,8 +33,8 @@ type PageDropOff struct {
 	Left    int64  `json:"left" doc:"Visits that reached no later page and were not submitted" example:"8"`
 }
 
-func (a *API) readDropOff() typedOperation[dropOffInput, DropOff] {
-	return typedOperation[dropOffInput, DropOff]{
+func (a *API) readDropOff() typedOperation[*dropOffInput, *DropOff] {
+	return typedOperation[*dropOffInput, *DropOff]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/drop-off", ID: "readDropOff", Tag: "Responses", Status: 200,
 			Scope:       account.ResponsesRead,

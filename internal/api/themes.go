@@ -38,8 +38,8 @@ type listThemesInput struct {
 	PerPage int64 `query:"per_page" default:"20" minimum:"1" maximum:"200" doc:"Themes per page" example:"20"`
 }
 
-func (a *API) listThemes() typedOperation[listThemesInput, ThemeList] {
-	return typedOperation[listThemesInput, ThemeList]{
+func (a *API) listThemes() typedOperation[*listThemesInput, *ThemeList] {
+	return typedOperation[*listThemesInput, *ThemeList]{
 		operation{
 			Method: "GET", Path: themesPath, ID: "listThemes", Tag: "Themes", Status: 200,
 			Scope:       account.FormsRead,
@@ -74,8 +74,8 @@ type createThemeInput struct {
 	Body NewTheme
 }
 
-func (a *API) createTheme() typedOperation[createThemeInput, Theme] {
-	return typedOperation[createThemeInput, Theme]{
+func (a *API) createTheme() typedOperation[*createThemeInput, *Theme] {
+	return typedOperation[*createThemeInput, *Theme]{
 		operation{
 			Method: "POST", Path: themesPath, ID: "createTheme", Tag: "Themes", Status: 201, MaxBody: maxWebhook,
 			Scope: account.FormsWrite, AllForms: true,
@@ -95,8 +95,8 @@ type themeInput struct {
 	Theme string `path:"theme" doc:"Theme ID" example:"thm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 }
 
-func (a *API) readTheme() typedOperation[themeInput, Theme] {
-	return typedOperation[themeInput, Theme]{
+func (a *API) readTheme() typedOperation[*themeInput, *Theme] {
+	return typedOperation[*themeInput, *Theme]{
 		operation{
 			Method: "GET", Path: themesPath + "/{theme}", ID: "readTheme", Tag: "Themes", Status: 200,
 			Scope:       account.FormsRead,
@@ -122,8 +122,8 @@ type changeThemeInput struct {
 	Body ThemeUpdate
 }
 
-func (a *API) changeTheme() typedOperation[changeThemeInput, Theme] {
-	return typedOperation[changeThemeInput, Theme]{
+func (a *API) changeTheme() typedOperation[*changeThemeInput, *Theme] {
+	return typedOperation[*changeThemeInput, *Theme]{
 		operation{
 			Method: "PATCH", Path: themesPath + "/{theme}", ID: "changeTheme", Tag: "Themes", Status: 200, MaxBody: maxWebhook,
 			Scope: account.FormsWrite, AllForms: true,
@@ -141,8 +141,8 @@ func (a *API) changeTheme() typedOperation[changeThemeInput, Theme] {
 	}
 }
 
-func (a *API) deleteTheme() typedOperation[themeInput, empty] {
-	return typedOperation[themeInput, empty]{
+func (a *API) deleteTheme() typedOperation[*themeInput, *empty] {
+	return typedOperation[*themeInput, *empty]{
 		operation{
 			Method: "DELETE", Path: themesPath + "/{theme}", ID: "deleteTheme", Tag: "Themes", Status: 204,
 			Scope: account.FormsWrite, AllForms: true,

@@ -46,8 +46,8 @@ type listVersionsInput struct {
 	PerPage int64  `query:"per_page" default:"20" minimum:"1" maximum:"200" doc:"Versions per page" example:"20"`
 }
 
-func (a *API) listVersions() typedOperation[listVersionsInput, VersionList] {
-	return typedOperation[listVersionsInput, VersionList]{
+func (a *API) listVersions() typedOperation[*listVersionsInput, *VersionList] {
+	return typedOperation[*listVersionsInput, *VersionList]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/versions", ID: "listVersions", Tag: "Forms", Status: 200,
 			Scope:       account.FormsRead,
@@ -75,8 +75,8 @@ type versionInput struct {
 	Version string `path:"version" doc:"Version number" example:"1"`
 }
 
-func (a *API) readVersion() typedOperation[versionInput, VersionDetail] {
-	return typedOperation[versionInput, VersionDetail]{
+func (a *API) readVersion() typedOperation[*versionInput, *VersionDetail] {
+	return typedOperation[*versionInput, *VersionDetail]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/versions/{version}", ID: "readVersion", Tag: "Forms", Status: 200,
 			Scope:       account.FormsRead,
@@ -108,8 +108,8 @@ type restoreVersionInput struct {
 	IfMatch string `header:"If-Match" maxLength:"100" doc:"The form's ETag. The request fails if the form has changed since."`
 }
 
-func (a *API) restoreVersion() typedOperation[restoreVersionInput, FormDetail] {
-	return typedOperation[restoreVersionInput, FormDetail]{
+func (a *API) restoreVersion() typedOperation[*restoreVersionInput, *FormDetail] {
+	return typedOperation[*restoreVersionInput, *FormDetail]{
 		operation{
 			Method: "POST", Path: "/api/v1/forms/{id}/versions/{version}/restore", ID: "restoreVersion", Tag: "Forms", Status: 200,
 			Scope:       account.FormsWrite,

@@ -39,8 +39,8 @@ type listViewsInput struct {
 	PerPage int64  `query:"per_page" default:"20" minimum:"1" maximum:"200" doc:"Views per page" example:"20"`
 }
 
-func (a *API) listViews() typedOperation[listViewsInput, ViewList] {
-	return typedOperation[listViewsInput, ViewList]{
+func (a *API) listViews() typedOperation[*listViewsInput, *ViewList] {
+	return typedOperation[*listViewsInput, *ViewList]{
 		operation{
 			Method: "GET", Path: viewsPath, ID: "listViews", Tag: "Views", Status: 200,
 			Scope:       account.ResponsesRead,
@@ -77,8 +77,8 @@ type createViewInput struct {
 	Body NewView
 }
 
-func (a *API) createView() typedOperation[createViewInput, View] {
-	return typedOperation[createViewInput, View]{
+func (a *API) createView() typedOperation[*createViewInput, *View] {
+	return typedOperation[*createViewInput, *View]{
 		operation{
 			Method: "POST", Path: viewsPath, ID: "createView", Tag: "Views", Status: 201, MaxBody: maxWebhook,
 			Scope:       account.ResponsesWrite,
@@ -99,8 +99,8 @@ type viewInput struct {
 	View string `path:"view" doc:"View ID" example:"viw_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 }
 
-func (a *API) readView() typedOperation[viewInput, View] {
-	return typedOperation[viewInput, View]{
+func (a *API) readView() typedOperation[*viewInput, *View] {
+	return typedOperation[*viewInput, *View]{
 		operation{
 			Method: "GET", Path: viewsPath + "/{view}", ID: "readView", Tag: "Views", Status: 200,
 			Scope:       account.ResponsesRead,
@@ -126,8 +126,8 @@ type changeViewInput struct {
 	Body ViewUpdate
 }
 
-func (a *API) changeView() typedOperation[changeViewInput, View] {
-	return typedOperation[changeViewInput, View]{
+func (a *API) changeView() typedOperation[*changeViewInput, *View] {
+	return typedOperation[*changeViewInput, *View]{
 		operation{
 			Method: "PATCH", Path: viewsPath + "/{view}", ID: "changeView", Tag: "Views", Status: 200, MaxBody: maxWebhook,
 			Scope:       account.ResponsesWrite,
@@ -145,8 +145,8 @@ func (a *API) changeView() typedOperation[changeViewInput, View] {
 	}
 }
 
-func (a *API) deleteView() typedOperation[viewInput, empty] {
-	return typedOperation[viewInput, empty]{
+func (a *API) deleteView() typedOperation[*viewInput, *empty] {
+	return typedOperation[*viewInput, *empty]{
 		operation{
 			Method: "DELETE", Path: viewsPath + "/{view}", ID: "deleteView", Tag: "Views", Status: 204,
 			Scope:       account.ResponsesWrite,

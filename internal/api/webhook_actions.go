@@ -10,8 +10,8 @@ import (
 	"formulary/internal/oauth"
 )
 
-func (a *API) rotateWebhookSecret() typedOperation[webhookInput, Webhook] {
-	return typedOperation[webhookInput, Webhook]{
+func (a *API) rotateWebhookSecret() typedOperation[*webhookInput, *Webhook] {
+	return typedOperation[*webhookInput, *Webhook]{
 		operation{
 			Method: "POST", Path: "/api/v1/forms/{id}/webhooks/{webhook}/rotate-secret", ID: "rotateWebhookSecret", Tag: "Webhooks", Status: 200,
 			Scope:       account.WebhooksWrite,
@@ -33,8 +33,8 @@ type WebhookTest struct {
 	Error  string `json:"error" doc:"Why the test failed; empty if it succeeded"`
 }
 
-func (a *API) testWebhook() typedOperation[webhookInput, WebhookTest] {
-	return typedOperation[webhookInput, WebhookTest]{
+func (a *API) testWebhook() typedOperation[*webhookInput, *WebhookTest] {
+	return typedOperation[*webhookInput, *WebhookTest]{
 		operation{
 			Method: "POST", Path: "/api/v1/forms/{id}/webhooks/{webhook}/test", ID: "testWebhook", Tag: "Webhooks", Status: 200,
 			Scope:       account.WebhooksWrite,
@@ -83,8 +83,8 @@ type replayInput struct {
 	Body *ReplayRequest
 }
 
-func (a *API) replayWebhook() typedOperation[replayInput, empty] {
-	return typedOperation[replayInput, empty]{
+func (a *API) replayWebhook() typedOperation[*replayInput, *empty] {
+	return typedOperation[*replayInput, *empty]{
 		operation{
 			Method: "POST", Path: "/api/v1/forms/{id}/webhooks/{webhook}/replay", ID: "replayWebhook", Tag: "Webhooks", Status: 202, MaxBody: maxWebhook,
 			Scope:   account.WebhooksWrite,

@@ -69,8 +69,8 @@ type listWebhooksInput struct {
 	PerPage int64  `query:"per_page" default:"20" minimum:"1" maximum:"200" doc:"Webhooks per page" example:"20"`
 }
 
-func (a *API) listWebhooks() typedOperation[listWebhooksInput, WebhookList] {
-	return typedOperation[listWebhooksInput, WebhookList]{
+func (a *API) listWebhooks() typedOperation[*listWebhooksInput, *WebhookList] {
+	return typedOperation[*listWebhooksInput, *WebhookList]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/webhooks", ID: "listWebhooks", Tag: "Webhooks", Status: 200,
 			Scope:       account.WebhooksRead,
@@ -108,8 +108,8 @@ type createWebhookInput struct {
 	Body NewWebhook
 }
 
-func (a *API) createWebhook() typedOperation[createWebhookInput, Webhook] {
-	return typedOperation[createWebhookInput, Webhook]{
+func (a *API) createWebhook() typedOperation[*createWebhookInput, *Webhook] {
+	return typedOperation[*createWebhookInput, *Webhook]{
 		operation{
 			Method: "POST", Path: "/api/v1/forms/{id}/webhooks", ID: "createWebhook", Tag: "Webhooks", Status: 201, MaxBody: maxWebhook,
 			Scope:   account.WebhooksWrite,
@@ -155,8 +155,8 @@ func (in *webhookInput) key() store.WebhookKey {
 	return store.WebhookKey{FormID: in.ID, ID: in.Webhook}
 }
 
-func (a *API) readWebhook() typedOperation[webhookInput, Webhook] {
-	return typedOperation[webhookInput, Webhook]{
+func (a *API) readWebhook() typedOperation[*webhookInput, *Webhook] {
+	return typedOperation[*webhookInput, *Webhook]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/webhooks/{webhook}", ID: "readWebhook", Tag: "Webhooks", Status: 200,
 			Scope:       account.WebhooksRead,
@@ -184,8 +184,8 @@ type changeWebhookInput struct {
 	Body WebhookUpdate
 }
 
-func (a *API) changeWebhook() typedOperation[changeWebhookInput, Webhook] {
-	return typedOperation[changeWebhookInput, Webhook]{
+func (a *API) changeWebhook() typedOperation[*changeWebhookInput, *Webhook] {
+	return typedOperation[*changeWebhookInput, *Webhook]{
 		operation{
 			Method: "PATCH", Path: "/api/v1/forms/{id}/webhooks/{webhook}", ID: "changeWebhook", Tag: "Webhooks", Status: 200, MaxBody: maxWebhook,
 			Scope:       account.WebhooksWrite,
@@ -225,8 +225,8 @@ func (a *API) changeWebhook() typedOperation[changeWebhookInput, Webhook] {
 	}
 }
 
-func (a *API) deleteWebhook() typedOperation[webhookInput, empty] {
-	return typedOperation[webhookInput, empty]{
+func (a *API) deleteWebhook() typedOperation[*webhookInput, *empty] {
+	return typedOperation[*webhookInput, *empty]{
 		operation{
 			Method: "DELETE", Path: "/api/v1/forms/{id}/webhooks/{webhook}", ID: "deleteWebhook", Tag: "Webhooks", Status: 204,
 			Scope:       account.WebhooksWrite,

@@ -19,10 +19,10 @@ import (
 
 // s3 stores each object in one request, so that an upload that fails leaves nothing.
 type s3 struct {
-	client *minio.Core
-	bucket string
-	prefix string // empty or with a slash at the end
-	temp   string
+	requests s3Requests
+	bucket   string
+	prefix   string // empty or with a slash at the end
+	temp     string
 }
 
 const (
@@ -60,7 +60,7 @@ func openS3(c Config) (*s3, error) {
 	if s.prefix != "" {
 		s.prefix += "/"
 	}
-	s.client, err = minio.NewCore(endpoint.Host, &minio.Options{
+	client, err := minio.NewCore(endpoint.Host, &minio.Options{
 		Creds:      credentials.NewStaticV4(c.Key, c.Secret, ""),
 		Secure:     endpoint.Scheme == "https",
 		Region:     region,
@@ -70,6 +70,7 @@ func openS3(c Config) (*s3, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to S3: %w", err)
 	}
+	s.requests = newS3Requests(client, s.bucket)
 	return s, nil
 }
 
@@ -114,7 +115,7 @@ func (s *s3) Put(ctx context.Context, key string, r io.Reader, size int64) error
 func (s *s3) upload(ctx context.Context, name string, body spooled) error {
 	for attempt := 1; ; attempt++ {
 		r := struct{ io.Reader }{io.NewSectionReader(body, 0, body.Size())} // cannot seek
-		_, err := s.client.Client.PutObject(ctx, s.bucket, name, r, body.Size(), minio.PutObjectOptions{DisableMultipart: true})
+		err := s.requests.put(ctx, name, r, body.Size())
 		if err == nil || attempt == requestAttempts || !isTemporary(err) {
 			return err
 		}
@@ -175,7 +176,7 @@ func (s *s3) Delete(ctx context.Context, key string) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
-	err := s.wrap(ctx, "delete an object", s.client.RemoveObject(ctx, s.bucket, s.prefix+key, minio.RemoveObjectOptions{}))
+	err := s.wrap(ctx, "delete an object", s.requests.remove(ctx, s.prefix+key))
 	if errors.Is(err, fault.NotFound) {
 		return nil
 	}
@@ -186,7 +187,7 @@ func (s *s3) All(ctx context.Context) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		for info := range s.client.ListObjectsIter(ctx, s.bucket, minio.ListObjectsOptions{Prefix: s.prefix, Recursive: true}) {
+		for info := range s.requests.list(ctx, s.prefix) {
 			if info.Err != nil {
 				yield(Object{}, s.wrap(ctx, "list the objects", info.Err))
 				return

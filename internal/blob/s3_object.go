@@ -34,7 +34,7 @@ func (o *s3Object) start() error {
 			return err
 		}
 	}
-	body, info, header, err := o.s.client.GetObject(o.ctx, o.s.bucket, o.s.prefix+o.key, options)
+	body, info, header, err := o.s.requests.get(o.ctx, o.s.prefix+o.key, options)
 	if minio.ToErrorResponse(err).Code == minio.InvalidRange { // offset is behind the end
 		return o.stat()
 	}
@@ -51,7 +51,7 @@ func (o *s3Object) start() error {
 
 // stat finds an object of which no byte is to be read.
 func (o *s3Object) stat() error {
-	info, err := o.s.client.StatObject(o.ctx, o.s.bucket, o.s.prefix+o.key, minio.StatObjectOptions{})
+	info, err := o.s.requests.stat(o.ctx, o.s.prefix+o.key)
 	o.size, o.end = info.Size, o.offset
 	return o.s.wrap(o.ctx, "find an object", err)
 }

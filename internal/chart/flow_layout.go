@@ -3,6 +3,7 @@ package chart
 import (
 	"cmp"
 	"slices"
+	"sort"
 )
 
 // lane is the line at the side of the boxes that all jumps to one node share.
@@ -88,8 +89,9 @@ func assignLanes(nodes []*node) []lane {
 			}
 		}
 	}
-	slices.SortStableFunc(lanes, func(a, b lane) int {
-		return cmp.Or(cmp.Compare(a.to-a.from, b.to-b.from), cmp.Compare(a.to, b.to))
+	sort.SliceStable(lanes, func(i, j int) bool {
+		a, b := lanes[i], lanes[j]
+		return cmp.Or(cmp.Compare(a.to-a.from, b.to-b.from), cmp.Compare(a.to, b.to)) < 0
 	})
 	for i := range lanes {
 		l := &lanes[i]

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"sort"
 	"strconv"
 
 	"formulary/internal/fault"
@@ -145,7 +146,7 @@ func (d *Definition) Validate(sent map[string]any) (Evaluation, error) {
 		for i, f := range d.Fields {
 			position[f.Key] = i
 		}
-		slices.SortStableFunc(e.Problems, func(a, b fault.Detail) int { return position[a.Field] - position[b.Field] })
+		sort.SliceStable(e.Problems, func(i, j int) bool { return position[e.Problems[i].Field] < position[e.Problems[j].Field] })
 	}
 	for _, key := range unknown[:min(len(unknown), maxUnknown)] {
 		e.invalid(key, errUnknown)

@@ -2,7 +2,7 @@ package form
 
 import (
 	"net/url"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -46,7 +46,7 @@ func (ranking) ParseForm(f *Field, in url.Values) any {
 		ranks[value] = rank
 		order = append(order, value)
 	}
-	slices.SortStableFunc(order, func(a, b string) int { return ranks[a] - ranks[b] })
+	sort.SliceStable(order, func(i, j int) bool { return ranks[order[i]] < ranks[order[j]] })
 	for i, value := range order {
 		if i > 0 && ranks[value] == ranks[order[i-1]] {
 			return "tie" // rejected by Validate

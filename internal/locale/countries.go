@@ -3,7 +3,7 @@ package locale
 import (
 	"html"
 	"maps"
-	"slices"
+	"sort"
 	"strings"
 
 	"formulary/internal/form"
@@ -83,7 +83,7 @@ func sortCountries(names map[string]string) []Country {
 	for code, name := range names {
 		list = append(list, Country{code, name})
 	}
-	slices.SortFunc(list, func(a, b Country) int { return strings.Compare(sortKey(a.Name), sortKey(b.Name)) })
+	sort.Slice(list, func(i, j int) bool { return sortKey(list[i].Name) < sortKey(list[j].Name) })
 	return list
 }
 

@@ -15,9 +15,11 @@ import (
 // Renderer renders texts of owners. HTML in them stays text, and the result is sanitized:
 // only elements of a simple text remain.
 type Renderer struct {
-	parser    goldmark.Markdown
-	sanitizer *bluemonday.Policy
-	cache     *renderedTexts
+	parser goldmark.Markdown
+	// sanitize is a function because a field of the type bluemonday.Policy would bring all its
+	// methods into the program (see docs/decisions/binary-size.md).
+	sanitize func(html []byte) []byte
+	cache    *renderedTexts
 }
 
 // New returns a Renderer.
@@ -29,7 +31,7 @@ func New() Renderer {
 	sanitizer.AllowAttrs("href").OnElements("a")
 	sanitizer.RequireNoFollowOnLinks(true)
 	sanitizer.AddTargetBlankToFullyQualifiedLinks(true)
-	return Renderer{goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify)), sanitizer, &renderedTexts{}}
+	return Renderer{goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify)), sanitizer.SanitizeBytes, &renderedTexts{}}
 }
 
 // Render returns the HTML of a text.
@@ -38,7 +40,7 @@ func (m Renderer) Render(text string) (template.HTML, error) {
 	if err := m.parser.Convert([]byte(limitSyntax(text)), &out); err != nil {
 		return "", err
 	}
-	return template.HTML(m.sanitizer.SanitizeBytes(out.Bytes())), nil
+	return template.HTML(m.sanitize(out.Bytes())), nil
 }
 
 // Quote escapes an answer that is inserted into Markdown.

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"container/heap"
 	"crypto/tls"
 	"errors"
@@ -10,7 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -311,7 +310,7 @@ func listIdle(group map[*conn]bool) []*conn {
 			idle = append(idle, idleConn{c, since})
 		}
 	}
-	slices.SortFunc(idle, func(a, b idleConn) int { return cmp.Compare(a.since, b.since) })
+	sort.Slice(idle, func(i, j int) bool { return idle[i].since < idle[j].since })
 	list := make([]*conn, len(idle))
 	for i := range idle {
 		list[i] = idle[i].c

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -97,8 +98,9 @@ func (m *Metrics) writeRequests(page *bytes.Buffer) {
 		labels = append(labels, key.(requestLabels))
 		return true
 	})
-	slices.SortFunc(labels, func(a, b requestLabels) int {
-		return cmp.Or(cmp.Compare(a.route, b.route), cmp.Compare(a.method, b.method), cmp.Compare(a.status, b.status))
+	sort.Slice(labels, func(i, j int) bool {
+		a, b := labels[i], labels[j]
+		return cmp.Or(cmp.Compare(a.route, b.route), cmp.Compare(a.method, b.method), cmp.Compare(a.status, b.status)) < 0
 	})
 	for _, l := range labels {
 		value, _ := m.requests.Load(l)

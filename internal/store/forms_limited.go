@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sort"
 
 	"formulary/internal/db"
 	"formulary/internal/form"
@@ -69,6 +70,6 @@ func (s *Store) formsByID(ctx context.Context, owner string, ids []string) ([]fo
 		forms = append(forms, f)
 		return err
 	}, owner, string(only))
-	slices.SortFunc(forms, func(a, b form.Form) int { return slices.Index(ids, a.ID) - slices.Index(ids, b.ID) })
+	sort.Slice(forms, func(i, j int) bool { return slices.Index(ids, forms[i].ID) < slices.Index(ids, forms[j].ID) })
 	return forms, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -128,8 +129,8 @@ func (s *Store) FormTitles(ctx context.Context, access account.Access, formIDs [
 		list = append(list, f)
 		return err
 	}, access.Space, string(text))
-	slices.SortFunc(list, func(a, b FormTitle) int {
-		return strings.Compare(strings.ToLower(a.Title)+a.ID, strings.ToLower(b.Title)+b.ID)
+	sort.Slice(list, func(i, j int) bool {
+		return strings.ToLower(list[i].Title)+list[i].ID < strings.ToLower(list[j].Title)+list[j].ID
 	})
 	return list, err
 }

@@ -2,8 +2,7 @@ package store
 
 import (
 	"context"
-	"slices"
-	"strings"
+	"sort"
 
 	"formulary/internal/db"
 	"formulary/internal/fault"
@@ -50,7 +49,7 @@ func (c markCounts) store(t db.Tx, owner, formID string) error {
 			keys, removed = append(keys, key), removed || count.n < 0
 		}
 	}
-	slices.SortFunc(keys, func(a, b markKey) int { return strings.Compare(a.kind+a.mark, b.kind+b.mark) })
+	sort.Slice(keys, func(i, j int) bool { return keys[i].kind+keys[i].mark < keys[j].kind+keys[j].mark })
 	for _, key := range keys {
 		if _, err := t.Exec(countMarkSQL, owner, formID, key.kind, key.mark, c[key].name, c[key].n); err != nil {
 			return err

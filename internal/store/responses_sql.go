@@ -2,6 +2,7 @@ package store
 
 import (
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -155,7 +156,7 @@ func answerPaths(versions []*form.Definition, id string) []answerPath {
 			list[i].from, list[i].to = 0, 0
 		}
 	}
-	slices.SortStableFunc(list, func(a, b answerPath) int { return strings.Compare(a.key, b.key) })
+	sort.SliceStable(list, func(i, j int) bool { return list[i].key < list[j].key })
 	list = slices.Compact(list)
 	return list[max(0, len(list)-maxAnswerPaths):]
 }

@@ -3,7 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
-	"slices"
+	"sort"
 
 	"formulary/internal/account"
 	"formulary/internal/db"
@@ -49,6 +49,9 @@ func (s *Store) SpaceMenu(ctx context.Context, person, current string) (menu Spa
 	if menu.More = len(menu.Others) > menuSpaces; menu.More {
 		menu.Others = menu.Others[:menuSpaces]
 	}
-	slices.SortFunc(menu.Others, func(a, b Space) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key)) })
+	sort.Slice(menu.Others, func(i, j int) bool {
+		a, b := menu.Others[i], menu.Others[j]
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key)) < 0
+	})
 	return menu, err
 }

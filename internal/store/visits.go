@@ -2,9 +2,8 @@ package store
 
 import (
 	"context"
-	"slices"
+	"sort"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -114,7 +113,7 @@ func (s *Store) storeVisits() {
 	for key := range counts {
 		keys = append(keys, key)
 	}
-	slices.SortFunc(keys, func(a, b visitKey) int { return strings.Compare(a.formID, b.formID) })
+	sort.Slice(keys, func(i, j int) bool { return keys[i].formID < keys[j].formID })
 	var writers sync.WaitGroup
 	slots := make(chan struct{}, visitWriters)
 	for from := 0; from < len(keys); {

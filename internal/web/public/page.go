@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"sort"
 	"strings"
 
 	"formulary/internal/form"
@@ -234,8 +235,8 @@ func hiddenAnswers(d *form.Definition, values url.Values, here []string) []hidde
 			list = append(list, hiddenInput{name, value})
 		}
 	}
-	slices.SortFunc(list, func(a, b hiddenInput) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Value, b.Value))
+	sort.Slice(list, func(i, j int) bool {
+		return cmp.Or(strings.Compare(list[i].Name, list[j].Name), strings.Compare(list[i].Value, list[j].Value)) < 0
 	})
 	return list
 }

@@ -3,6 +3,7 @@ package reference
 import (
 	"encoding/json"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -127,7 +128,7 @@ func (s *schema) names() []string {
 		}
 		return len(leading)
 	}
-	slices.SortStableFunc(list, func(a, b string) int { return rank(a) - rank(b) })
+	sort.SliceStable(list, func(i, j int) bool { return rank(list[i]) < rank(list[j]) })
 	return list
 }
 

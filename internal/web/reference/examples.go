@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 
 	"formulary/internal/fault"
@@ -144,7 +145,7 @@ func formatLine(value any) string {
 		for name, entry := range value {
 			list = append(list, pair{name, entry})
 		}
-		slices.SortFunc(list, func(a, b pair) int { return strings.Compare(a.name, b.name) })
+		sort.Slice(list, func(i, j int) bool { return list[i].name < list[j].name })
 		return formatLine(list)
 	case []any:
 		for _, entry := range value {

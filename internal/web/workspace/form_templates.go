@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -139,7 +140,7 @@ func (all formTemplates) list(language string) []formTemplate {
 		}
 		list = append(list, formTemplate{name, file.Title, file.About, questions})
 	}
-	slices.SortFunc(list, func(a, b formTemplate) int { return all[language][a.Name].Order - all[language][b.Name].Order })
+	sort.Slice(list, func(i, j int) bool { return all[language][list[i].Name].Order < all[language][list[j].Name].Order })
 	return list
 }
 

@@ -3,6 +3,7 @@ package workspace
 import (
 	"net/url"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -39,7 +40,7 @@ func (q *responseQuery) without(name, value string) []parameter {
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b parameter) int { return strings.Compare(a.Name+a.Value, b.Name+b.Value) })
+	sort.Slice(list, func(i, j int) bool { return list[i].Name+list[i].Value < list[j].Name+list[j].Value })
 	return list
 }
 

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"net/url"
 	"slices"
+	"sort"
 	"strings"
 
 	"formulary/internal/chart"
@@ -138,7 +139,7 @@ func (p *summaryPage) addChart(q *questionSummary, f *form.Field, stats *form.Qu
 	}
 	switch traits := f.Traits(); {
 	case q.Ranking:
-		slices.SortStableFunc(q.Rows, func(a, b countRow) int { return int((a.AveragePosition - b.AveragePosition) * 1e6) })
+		sort.SliceStable(q.Rows, func(i, j int) bool { return q.Rows[i].AveragePosition < q.Rows[j].AveragePosition })
 	case f.IsNPS():
 		promoters := stats.Counts["9"] + stats.Counts["10"]
 		passives := stats.Counts["7"] + stats.Counts["8"]

@@ -15,3 +15,14 @@ if (prefillForm) {
   prefillForm.addEventListener("change", (event) => event.target.reportValidity());
   prefillForm.addEventListener("submit", (event) => event.preventDefault());
 }
+
+// A sample of an embedded form is loaded when it is first seen. The browser's own lazy loading
+// would start several screens earlier.
+const observer = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) {
+    if (!isIntersecting) continue;
+    observer.unobserve(target);
+    target.src = target.dataset.src;
+  }
+});
+for (const frame of document.querySelectorAll("iframe[data-src]")) observer.observe(frame);
