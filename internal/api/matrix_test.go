@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -85,6 +86,7 @@ func TestRoleMatrix(t *testing.T) {
 			m.run(one, m.form)
 			m.run(one, m.second)
 		}
+		m.cross(one)
 		m.refused(other, m.form)
 		m.refused(own, m.form)
 		m.narrow()
@@ -277,6 +279,31 @@ func (m *matrix) refused(h holder, formID string) {
 	}
 	if diff := cmp.Diff(before, storetest.Rows(m.t, m.store, notCompared...)); diff != "" {
 		m.t.Errorf("%s, %q: refused requests have changed something:\n%s", h.name, h.role, diff)
+	}
+}
+
+// cross sends requests about a form of the grant with IDs of what another form has.
+func (m *matrix) cross(h holder) {
+	m.t.Helper()
+	c := maps.Clone(m.contents(m.second))
+	c["{id}"] = m.form
+	others := func() []string {
+		rows := storetest.Rows(m.t, m.store, notCompared...)
+		return slices.DeleteFunc(rows, func(row string) bool { return strings.Contains(row, m.form) })
+	}
+	before := others()
+	for _, e := range m.endpoints {
+		names := strings.Contains(strings.TrimPrefix(e.path, "/api/v1/forms/{id}"), "{") && !strings.Contains(e.path, "{version}")
+		if !e.ofForm() || !names && e.id != "markResponses" {
+			continue
+		}
+		a := m.send(e, c, h.token)
+		if a.Code() != 404002 && e.id != "markResponses" || strings.Contains(a.Text, secretText) {
+			m.t.Errorf("%s %s of another form: %d %s", e.method, e.path, a.StatusCode, a.Text)
+		}
+	}
+	if diff := cmp.Diff(before, others()); diff != "" {
+		m.t.Errorf("requests with IDs of another form have changed something:\n%s", diff)
 	}
 }
 

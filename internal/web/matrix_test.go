@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -108,6 +109,7 @@ func TestRoleMatrix(t *testing.T) {
 			bob.forms = map[string]account.Role{m.form: role}
 			m.share(role)
 			m.refused(bob, m.second)
+			m.cross(bob)
 			m.run(bob, m.form)
 		}
 		m.share(account.Viewer)
@@ -288,6 +290,32 @@ func (m *matrix) refused(v caller, formID string) {
 	}
 	if diff := cmp.Diff(before, storetest.Rows(m.t, m.store, notCompared...)); diff != "" {
 		m.t.Errorf("%s, %q: refused requests have changed something:\n%s", v.name, v.role, diff)
+	}
+}
+
+// cross requests pages about a shared form with IDs of what another form has.
+func (m *matrix) cross(v caller) {
+	m.t.Helper()
+	c := maps.Clone(m.contents(m.second))
+	c["{id}"] = m.form
+	others := func() []string {
+		rows := storetest.Rows(m.t, m.store, notCompared...)
+		return slices.DeleteFunc(rows, func(row string) bool { return strings.Contains(row, m.form) })
+	}
+	before := others()
+	for _, r := range m.routes {
+		names := slices.ContainsFunc([]string{"{response}", "{webhook}", "{view}", "{file}"}, func(name string) bool { return strings.Contains(r.Pattern, name) })
+		inBody := routeSamples[r.Pattern].Has("response")
+		if !names && !inBody || v.want(r, m.form) != 0 {
+			continue
+		}
+		p := m.send(v, r, c)
+		if names && p.StatusCode != http.StatusNotFound || p.StatusCode >= 500 {
+			m.t.Errorf("%s: %s of another form: %d", v.name, r.Pattern, p.StatusCode)
+		}
+	}
+	if diff := cmp.Diff(before, others()); diff != "" {
+		m.t.Errorf("%s: requests with IDs of another form have changed something:\n%s", v.name, diff)
 	}
 }
 
