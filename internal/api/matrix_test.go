@@ -314,7 +314,7 @@ func (m *matrix) settle(h holder, c contents) {
 		if e.id == "listAudit" || e.id == "listWebhooks" || e.id == "readForm" {
 			want := h.want(e, c["{id}"])
 			if !clitest.WaitFor(func() bool { return m.send(e, c, h.token).Code() == want }) {
-				m.t.Errorf("%s, %q: %s is not %d", h.name, h.role, e.id, want)
+				m.t.Fatalf("%s, %q: %s is not %d", h.name, h.role, e.id, want)
 			}
 		}
 	}

@@ -327,7 +327,7 @@ func (m *matrix) settle(v caller, formID string) {
 		if r.Pattern == "GET /spaces/{space}/audit" || r.Pattern == "GET /forms/{id}/build" || r.Pattern == "GET /forms/{id}/responses" {
 			want := max(v.want(r, formID), http.StatusOK)
 			if !clitest.WaitFor(func() bool { return m.send(v, r, c).StatusCode == want }) {
-				m.t.Errorf("%s, %q: %s is not %d", v.name, v.role, r.Pattern, want)
+				m.t.Fatalf("%s, %q: %s is not %d", v.name, v.role, r.Pattern, want)
 			}
 		}
 	}
