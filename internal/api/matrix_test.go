@@ -241,6 +241,7 @@ func (m *matrix) allow(email, space string, forms ...string) clitest.Token {
 func (m *matrix) run(h holder, formID string) {
 	m.t.Helper()
 	m.refused(h, formID)
+	m.checkMe(h)
 	c := m.contents(formID)
 	for _, e := range m.endpoints {
 		if h.want(e, formID) != 0 {
@@ -280,6 +281,18 @@ func (m *matrix) refused(h holder, formID string) {
 	if diff := cmp.Diff(before, storetest.Rows(m.t, m.store, notCompared...)); diff != "" {
 		m.t.Errorf("%s, %q: refused requests have changed something:\n%s", h.name, h.role, diff)
 	}
+}
+
+// checkMe checks that the user of the token learns what it is for.
+func (m *matrix) checkMe(h holder) {
+	m.t.Helper()
+	forms := "all"
+	if h.forms != nil {
+		forms = "some"
+	}
+	m.expectFields(h.name, m.Call("GET", "/api/v1/me", h.token, ""), map[string]any{
+		"space": map[string]any{"id": account.SpaceID(m.space), "name": "Team", "role": string(h.role)}, "forms": forms,
+	})
 }
 
 // cross sends requests about a form of the grant with IDs of what another form has.
