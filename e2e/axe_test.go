@@ -184,6 +184,13 @@ var anonymousViews = []view{
 	{name: "API callback", path: "/docs/api/callback", status: 200},
 }
 
+// createSpace creates a shared space on the page Spaces.
+func createSpace(b *tab) {
+	b.t.Helper()
+	b.fill(`input[name="name"]`, "Team")
+	b.press(button("Create space"))
+}
+
 // ownerViews are the pages of a user with forms and the application.
 func ownerViews(app application) []view {
 	return []view{
@@ -211,10 +218,24 @@ func ownerViews(app application) []view {
 		{name: "connections", path: "/connections", status: 200},
 		{name: "spaces", path: "/spaces", status: 200},
 		{name: "space", path: "/spaces", status: 200, prepare: func(b *tab) {
-			b.fill(`input[name="name"]`, "Team")
-			b.press(button("Create space"))
+			createSpace(b)
 			b.wantStatus(b.press(button("Create link")), 200)
 		}},
+		{name: "space that needs its owner", path: "/spaces", status: 200, prepare: func(b *tab) {
+			createSpace(b)
+			b.wantStatus(b.press(button("Leave space")), 422)
+		}},
+		{name: "audit log", path: "/spaces", status: 200, prepare: func(b *tab) {
+			createSpace(b)
+			b.wantStatus(b.press(link("Audit log")), 200)
+		}},
+		{name: "invitation", path: "/spaces", status: 200, prepare: func(b *tab) {
+			createSpace(b)
+			b.press(button("Create link"))
+			address := run(b, chromedp.Evaluate[string](`document.documentElement.innerHTML.match(/\/invitation\?token=[\w-]+/)[0]`))
+			b.wantStatus(b.open(address), 200)
+		}},
+		{name: "invitation that has ended", path: "/invitation?token=x", status: 400},
 		{name: "grant", path: "/connections", status: 200, prepare: func(b *tab) { b.wantStatus(b.press(link("Limit access")), 200) }},
 		{name: "account", path: "/account", status: 200},
 		{name: "refused address", path: "/account", status: 200, prepare: func(b *tab) {
