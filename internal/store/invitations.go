@@ -201,9 +201,12 @@ func (m Manager) WithdrawInvitation(ctx context.Context, space, invitation strin
 	})
 }
 
+// AnyoneWithLink names in the audit log those who can accept an invitation without an email address.
+const AnyoneWithLink = "anyone with the link"
+
 // recordInvitation records what became of an invitation.
 func recordInvitation(ctx context.Context, t db.Tx, i Invitation, action AuditAction) error {
-	return recordAudit(ctx, t, i.Space, AuditEntry{Action: action, ObjectName: cmp.Or(i.Email, "whoever has the link"), Details: details{"role": string(i.Role)}})
+	return recordAudit(ctx, t, i.Space, AuditEntry{Action: action, ObjectName: cmp.Or(i.Email, AnyoneWithLink), Details: details{"role": string(i.Role)}})
 }
 
 // ErrInvitation is the error for an invitation that was accepted, was withdrawn or has expired.

@@ -43,6 +43,7 @@ const (
 	ownMembershipsSQL = `SELECT space_id, role FROM membership WHERE account_id = $1`
 	membersOfSQL      = `SELECT person_id FROM space_member WHERE account_id = $1`
 	guestsOfSQL       = `SELECT DISTINCT person_id FROM form_share WHERE account_id = $1`
+	countGuestsSQL    = `SELECT COUNT(DISTINCT person_id) FROM form_share WHERE account_id = $1`
 	someGuestsSQL     = `SELECT DISTINCT person_id FROM form_share WHERE account_id = $1 LIMIT $2`
 	someMembersSQL    = `SELECT person_id FROM space_member WHERE account_id = $1
 		AND person_id <> (SELECT MIN(person_id) FROM space_member WHERE account_id = $1 AND role = 'owner') LIMIT $2`
@@ -216,6 +217,7 @@ func (s *Store) RemoveMember(ctx context.Context, space, person string, now time
 // RemoveMember is Store.RemoveMember.
 func (m Manager) RemoveMember(ctx context.Context, space, person string, now time.Time) (err error) {
 	defer wrap(&err, "remove member")
+	defer m.pauseIn(ctx, space, person, now) // those that were stored while it ran
 	return m.writeMembers(ctx, space, person, func(t db.Tx) error {
 		if err := holdSpace(t, space); err != nil {
 			return err
@@ -290,75 +292,4 @@ func leaveAllSpaces(t db.Tx, person string, now time.Time) (spaces []string, err
 		}
 	}
 	return spaces, nil
-}
-
-// dismissMembers removes the guests and the members of a space that is being deleted, except one
-// owner, who can complete the deletion if it is interrupted. It does so in batches, so that no
-// other writer waits long.
-func (m Manager) dismissMembers(ctx context.Context, space string, now time.Time) error {
-	s, first := m.Store, true
-	for _, sql := range []string{someGuestsSQL, someMembersSQL} {
-		for n := memberBatch; n == memberBatch; {
-			var people []string
-			err := s.write(ctx, space, func(t db.Tx) error {
-				people = nil
-				if err := m.checkDeletion(t, space, first); err != nil {
-					return err
-				}
-				if err := t.Query(sql, func(r db.Row) error {
-					var person string
-					err := r.Scan(&person)
-					people = append(people, person)
-					return err
-				}, space, memberBatch); err != nil {
-					return err
-				}
-				for _, person := range people {
-					if err := endMembership(t, space, person, now); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-			for _, person := range people {
-				s.db.Invalidate(person)
-			}
-			n, first = len(people), false
-		}
-	}
-	return nil
-}
-
-// checkDeletion locks a space and, before anything is deleted, returns an error if it cannot be.
-func (m Manager) checkDeletion(t db.Tx, space string, first bool) error {
-	if err := holdSpace(t, space); err != nil || !first {
-		return err
-	}
-	if err := m.check(t, space); err != nil {
-		return err
-	}
-	return checkNoMoves(t, space)
-}
-
-// dismissAll removes all members and guests of an account that is being deleted, and returns them.
-func dismissAll(t db.Tx, space string, now time.Time) (people []string, err error) {
-	for _, sql := range []string{membersOfSQL, guestsOfSQL} {
-		if err := t.Query(sql, func(r db.Row) error {
-			var person string
-			err := r.Scan(&person)
-			people = append(people, person)
-			return err
-		}, space); err != nil {
-			return nil, err
-		}
-	}
-	for _, person := range people {
-		if err := endMembership(t, space, person, now); err != nil {
-			return nil, err
-		}
-	}
-	return people, nil
 }
