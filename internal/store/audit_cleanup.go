@@ -17,8 +17,8 @@ const (
 
 	countAuditSQL  = `SELECT COUNT(*) FROM audit WHERE account_id = $1`
 	auditGroupsSQL = `SELECT person_id, action, COUNT(*) FROM audit WHERE account_id = $1 GROUP BY person_id, action`
-	trimAuditSQL   = `DELETE FROM audit WHERE account_id = $1 AND id IN
-		(SELECT id FROM audit WHERE account_id = $1 AND person_id = $2 AND action = $3 ORDER BY id LIMIT $4)`
+	oldestAuditSQL = `SELECT id FROM audit WHERE account_id = $1 AND person_id = $2 AND action = $3 AND id > $4 ORDER BY id LIMIT $5`
+	trimAuditSQL   = `DELETE FROM audit WHERE account_id = $1 AND person_id = $2 AND action = $3 AND id BETWEEN $4 AND $5`
 )
 
 // trimPeriod is how far back cleanupAudit looks for logs that have grown. It is much longer than
@@ -51,6 +51,7 @@ func (s *Store) cleanupAudit(ctx context.Context, now time.Time) error {
 type auditGroup struct {
 	person, action string
 	entries        int64
+	deleted        string // ID of the last one that was deleted
 }
 
 // trimAudit deletes entries of a space, in batches, until keep are left: always the oldest of the
@@ -73,13 +74,30 @@ func (s *Store) trimAudit(ctx context.Context, owner string, keep int64) error {
 	for excess := all - keep; excess > 0; {
 		largest := slices.MaxFunc(groups, func(a, b *auditGroup) int { return cmp.Compare(a.entries, b.entries) })
 		n := min(excess, (largest.entries+1)/2, cleanupBatch) // others may have nearly as many
-		if err := s.db.Write(ctx, func(t db.Tx) error {
-			_, err := t.Exec(trimAuditSQL, owner, largest.person, largest.action, n)
-			return err
-		}); err != nil {
+		if err := s.trimGroup(ctx, owner, largest, n); err != nil {
 			return err
 		}
 		excess, largest.entries = excess-n, largest.entries-n
 	}
 	return nil
+}
+
+// trimGroup deletes the n oldest entries of a group. They are found before the transaction, for
+// which other writers wait.
+func (s *Store) trimGroup(ctx context.Context, owner string, g *auditGroup, n int64) error {
+	first := ""
+	after := g.deleted
+	if err := s.db.Query(ctx, oldestAuditSQL, func(r db.Row) error {
+		err := r.Scan(&g.deleted)
+		if first == "" {
+			first = g.deleted
+		}
+		return err
+	}, owner, g.person, g.action, after, n); err != nil || first == "" {
+		return err
+	}
+	return s.db.Write(ctx, func(t db.Tx) error {
+		_, err := t.Exec(trimAuditSQL, owner, g.person, g.action, first, g.deleted)
+		return err
+	})
 }
