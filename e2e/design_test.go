@@ -25,6 +25,9 @@ func TestDesignPage(t *testing.T) {
 	b.monitor.expect("422 (Unprocessable")
 	b.do(chromedp.EmulateViewport(1280, 900))
 	b.wantStatus(b.open(page(path)), 200)
+	if narrow := run(b, chromedp.Evaluate[int](`Array.from(document.querySelectorAll(".moods .mini")).filter((e) => e.getBoundingClientRect().width < 100).length`)); narrow > 0 {
+		t.Errorf("%d moods have no picture", narrow)
+	}
 	const preview = `document.querySelector(".stage iframe:not(.loading)").contentDocument`
 	for _, name := range []string{"logo", "cover"} {
 		b.do(chromedp.SetUploadFiles(`[data-upload$="for=`+name+`"] [type=file]`, []string{testFile(t, name+".png", 0)}, chromedp.NodeReady))

@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"encoding/json"
+	"strconv"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -51,6 +53,28 @@ func TestFormBar(t *testing.T) {
 			if got.Bar != 56 || !got.Free || len(got.Tabs) != 7 {
 				t.Errorf("%s at %d pixels: %+v", tab, width, got)
 			}
+		}
+	}
+}
+
+// TestSpaceInBar: a space with a long name leaves room for the rest of the bar.
+func TestSpaceInBar(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	var space struct{ ID string }
+	if err := json.Unmarshal([]byte(s.Command("", "space", "add", "Kulturzentrum an der Lindenstraße", "--owner", ada, "--json")), &space); err != nil {
+		t.Fatal(err)
+	}
+	b := signedInTab(t, s, ada)
+	b.wantStatus(b.open("/spaces/"+space.ID), 200)
+	for width, height := range map[int64]int{360: 110, 800: 130, 1024: 130, 1280: 70} {
+		b.do(chromedp.EmulateViewport(width, 800))
+		got := run(b, chromedp.Evaluate[string](`(() => {
+			const parts = [...document.querySelectorAll(".brand, .space-menu > summary, .topbar-end button")].map((e) => e.getBoundingClientRect());
+			return parts.filter((r, i) => i && parts[i - 1].right > r.left + 1).length + " " + (document.documentElement.scrollWidth <= innerWidth) + " " + (document.querySelector(".topbar").offsetHeight <= `+strconv.Itoa(height)+`);
+		})()`))
+		if got != "0 true true" {
+			t.Errorf("at %d pixels: %s", width, got)
 		}
 	}
 }

@@ -79,6 +79,9 @@ const (
 	mailsPerNetwork   = 20
 	mailsPerRecipient = 5
 
+	// invitationsPerPerson is how many addresses a person can invite, or share a form with, per day.
+	invitationsPerPerson = 200
+
 	// refreshPerGrant is how many tokens a grant can refresh per minute.
 	refreshPerGrant = 120
 )
@@ -261,7 +264,7 @@ func (c serveCommand) assemble(ctx context.Context, d dependencies) (server.Conf
 		SignupOpen: c.Signup == "open", Security: c.security(), Explorer: explorer, Document: apiHandler.Document, Log: d.log, Now: now, Address: d.clientIPs.ClientIP,
 		Actions: actions, SigningKeys: d.store.SigningKeys, KindTemplates: d.tuning.KindTemplates,
 		AddressAttempts: attempts.address, AccountAttempts: attempts.account,
-		Mails: d.mails, MailsByNetwork: mails.network, MailsByRecipient: mails.recipient,
+		Mails: d.mails, MailsByNetwork: mails.network, MailsByRecipient: mails.recipient, InvitationsByPerson: mails.inviter,
 	})
 	if err != nil {
 		return server.Config{}, err

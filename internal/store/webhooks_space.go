@@ -62,10 +62,15 @@ func (s *Store) pauseSpaceWebhooks(ctx context.Context, space, person string, no
 	for _, w := range list {
 		var allowed int64
 		err := queryOne(s.query(ctx), allowedSQL, []any{person, w.GrantID, toMillis(now), w.FormID}, &allowed)
-		if isMissing(err) {
-			ended = append(ended, w)
-		} else if err != nil {
+		hooks := false
+		if err == nil {
+			hooks, err = mayHook(s.query(ctx), person, space, w.FormID)
+		}
+		if replaceNotFound(err, nil) != nil {
 			return err
+		}
+		if !hooks {
+			ended = append(ended, w)
 		}
 	}
 	if len(ended) == 0 {
@@ -117,7 +122,7 @@ func (s *Store) endLapsed(ctx context.Context, person, grant string, usedSince, 
 		return replaceNotFound(err, nil)
 	}
 	return s.write(ctx, person, func(t db.Tx) error {
-		_, err := t.Exec(endLapsedSQL, args...)
+		_, err := endGrants(ctx, t, endLapsedSQL, person, args[1:]...)
 		return err
 	})
 }
@@ -140,7 +145,7 @@ func (s *Store) EndExpiredGrants(ctx context.Context, now time.Time) (err error)
 		}
 		for _, g := range list {
 			err := s.write(ctx, g.person, func(t db.Tx) error {
-				if _, err := t.Exec(endOnTimeSQL, g.person, g.id, toMillis(now)); err != nil {
+				if _, err := endGrants(ctx, t, endOnTimeSQL, g.person, g.id, toMillis(now)); err != nil {
 					return err
 				}
 				return endGrantWebhooks(t, g.person, now)

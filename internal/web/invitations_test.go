@@ -94,6 +94,10 @@ func TestInvitationLink(t *testing.T) {
 		status(t, "withdraw", a.Post(action+"/withdraw", nil), 303)
 		status(t, "withdraw again", a.Post(action+"/withdraw", nil), 404)
 		status(t, "withdrawn", accept(b, newer), 400)
+		has(t, a.Get(space+"/audit"), "invited anyone with the link (viewer)", "revoked the invitation for anyone with the link", `<a href="`+space+`">Team</a>`)
+		status(t, "language", a.Post("/account/profile", url.Values{"language": {"de"}}), 303)
+		has(t, a.Get(space+"/audit"), "hat alle mit dem Link eingeladen (Betrachter)")
+		status(t, "language", a.Post("/account/profile", url.Values{"language": {"en"}}), 303)
 		// Without an account, there is nothing to sign up for.
 		stranger := s.Browser().Get(newLink(t, a, space, "owner"))
 		has(t, stranger, "To accept, sign in.", "/signin?next=")

@@ -72,16 +72,19 @@ func TestSpaces(t *testing.T) {
 		problem(t, "no name", a.Post("/spaces", url.Values{"name": {" "}}))
 		space := newSpace(t, a, "Team <1>")
 		has(t, a.Get(space), "<h1>Team &lt;1&gt;</h1>", ada)
-		has(t, a.Get("/"), "space-menu", `<span class="space-name">Team &lt;1&gt;</span>`, `action="`+space+`/switch"`)
+		has(t, a.Get("/"), "space-menu", `<span class="space-name">Team &lt;1&gt;</span>`, `action="`+space+`/switch"`, `<a href="`+space+`">Members and settings</a>`)
 		status(t, "a form of the space", a.Post("/forms", url.Values{"title": {"Survey"}}), 303)
 		has(t, a.Get("/"), "Survey")
 
 		// The own space is another list, and one of somebody else is not there.
 		own := regexp.MustCompile(`action="(/spaces/spc_\w+)/switch"`).FindStringSubmatch(a.Get("/spaces").Text)[1]
 		status(t, "switch", a.Post(own+"/switch", nil), 303)
-		lacks(t, a.Get("/"), "Survey")
+		lacks(t, a.Get("/"), "Survey", "Members and settings")
+		has(t, a.Get("/spaces"), `href="`+space+`" aria-label="Members and settings: Team &lt;1&gt;"`)
 		for _, path := range []string{space, "/spaces/spc_x", own} {
-			status(t, "bob at "+path, b.Get(path), 404)
+			missing := b.Get(path)
+			status(t, "bob at "+path, missing, 404)
+			has(t, missing, "or you may not have access to it")
 		}
 		status(t, "bob switches", b.Post(space+"/switch", nil), 404)
 

@@ -54,7 +54,10 @@ func (s *Site) Fail(req *Request, err error) {
 	default:
 		p.Heading = "This request can’t be completed"
 	}
-	if e.Code == fault.MissingRole {
+	switch {
+	case e == fault.NotFound: // has no words of its own for people
+		p.Message = s.TranslateFor(req, "It may have been deleted or moved, or you may not have access to it.")
+	case e.Code == fault.MissingRole:
 		p.Heading = "Your role doesn’t allow this"
 		p.Message = s.TranslateFor(req, "Ask an owner of the space to do this, or to give you another role.")
 	}

@@ -97,6 +97,15 @@ func (l *Layout) ShortSpaceName() string {
 // InSpace reports whether the page is in a space of the menu.
 func (l *Layout) InSpace(space store.Space) bool { return l.Spaces.Current.Key == space.Key }
 
+// MembersPath is the address of the page with the members of the shared space that the page is
+// in; empty: it is in none, or the user may not see them.
+func (l *Layout) MembersPath() string {
+	if l.SpaceName() == "" || l.access.Space != l.Spaces.Current.Key || !l.CanAll(string(account.SpaceRead)) {
+		return ""
+	}
+	return "/spaces/" + l.Spaces.Current.ID()
+}
+
 // roleNames are the names of roles.
 var roleNames = map[account.Role]string{
 	account.Owner: "Owner", account.Editor: "Editor", account.Viewer: "Viewer", account.Guest: "Guest",

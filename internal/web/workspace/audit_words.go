@@ -1,8 +1,10 @@
 package workspace
 
 import (
+	"cmp"
 	"strings"
 
+	"formulary/internal/account"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
@@ -23,7 +25,7 @@ var auditSentences = map[store.AuditAction]string{
 	store.AuditMemberLeft:         "%[2]s left the space",
 	store.AuditInvitationCreated:  "%[1]s invited %[2]s (%[3]s)",
 	store.AuditInvitationAccepted: "%[1]s accepted the invitation (%[3]s)",
-	store.AuditInvitationRevoked:  "%[1]s revoked the invitation of %[2]s",
+	store.AuditInvitationRevoked:  "%[1]s revoked the invitation for %[2]s",
 	store.AuditFormShared:         "%[1]s shared the form “%[2]s” with %[3]s",
 	store.AuditFormUnshared:       "%[1]s stopped sharing the form “%[2]s” with %[3]s",
 	store.AuditFormMovedIn:        "%[1]s moved the form “%[2]s” here from %[3]s",
@@ -77,15 +79,16 @@ func (pages *Pages) describeEntry(req *page.Request, e store.AuditEntry) string 
 	case detail == "":
 		detail = "–"
 	}
-	object := e.ObjectName
-	if object == "" {
-		object = e.ObjectID
+	object := cmp.Or(e.ObjectName, e.ObjectID)
+	if object == store.AnyoneWithLink {
+		object = pages.Site.TranslateFor(req, "anyone with the link")
 	}
 	sentence, ok := auditSentences[e.Action]
 	if !ok { // a later version of the service recorded it
 		return pages.describeActor(req, e.Actor) + ": " + string(e.Action)
 	}
-	return pages.Site.TranslateFor(req, sentence, pages.describeActor(req, e.Actor), object, detail)
+	plain := account.WithoutDirections // a name must not turn around what the sentence says
+	return pages.Site.TranslateFor(req, sentence, plain(pages.describeActor(req, e.Actor)), plain(object), plain(detail))
 }
 
 // describeActor says who has acted.

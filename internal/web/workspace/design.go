@@ -58,7 +58,7 @@ var designLabels = map[string]string{
 	"plain": "Plain", "paper": "Paper", "night": "Night", "bold": "Bold", "playful": "Playful", "clinical": "Clinical", "elegant": "Elegant", "typed": "Typed",
 	"layout": "Layout", "classic": "All questions", "one_at_a_time": "One at a time",
 	"logo": "Logo", "logo help": "Shown above the title", "cover": "Cover", "cover help": "Shown at the top. Without one, some moods draw a cover in your color.",
-	"background": "Background", "neutral": "White", "tint": "Tinted", "brand": "Brand color",
+	"background": "Background", "neutral": "White", "tint": "Tinted", "brand": "Brand",
 	"buttons": "Buttons", "width": "Width", "align": "Title alignment",
 	"mood": "From mood", "square": "Square", "soft": "Soft", "round": "Round", "narrow": "Narrow", "normal": "Normal", "wide": "Wide", "start": "Start", "centre": "Center",
 }
