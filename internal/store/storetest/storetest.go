@@ -3,7 +3,12 @@
 package storetest
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"encoding/json"
+	"io"
+	"slices"
 	"testing"
 
 	"formulary/internal/db/dbtest"
@@ -47,4 +52,39 @@ func Open(t testing.TB, p Storage) *store.Store {
 		}
 	})
 	return s
+}
+
+// Rows returns the rows of all tables that a backup contains, except for those of some tables, as
+// text. Two lists are equal if nothing was changed between them.
+func Rows(t testing.TB, s *store.Store, except ...string) []string {
+	t.Helper()
+	var backup bytes.Buffer
+	_, err := s.Backup(context.Background(), &backup)
+	var zip *gzip.Reader
+	if err == nil {
+		zip, err = gzip.NewReader(&backup)
+	}
+	if err != nil {
+		t.Fatalf("read all rows: %v", err)
+	}
+	var rows []string
+	table := ""
+	for lines := json.NewDecoder(zip); ; {
+		var line struct {
+			Table string
+			Row   json.RawMessage
+		}
+		if err := lines.Decode(&line); err == io.EOF {
+			slices.Sort(rows)
+			return rows
+		} else if err != nil {
+			t.Fatalf("read all rows: %v", err)
+		}
+		if line.Table != "" {
+			table = line.Table
+		}
+		if line.Row != nil && !slices.Contains(except, table) {
+			rows = append(rows, table+" "+string(line.Row))
+		}
+	}
 }
