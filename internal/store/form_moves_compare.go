@@ -9,7 +9,7 @@ import (
 	"formulary/internal/db"
 )
 
-// rowText is a row: its key, and all other columns as one text.
+// rowText is a row: its key, and all columns that can change as one text.
 type rowText struct {
 	key  rowKey
 	text string
@@ -20,9 +20,9 @@ type rowText struct {
 func (m movedTable) textsSQL(columns []string) string {
 	keys := strings.Split(m.keys, ", ")
 	var values []string
-	for _, column := range columns {
-		if !slices.Contains(keys, column) {
-			values = append(values, "COALESCE(CAST("+column+" AS TEXT), '')")
+	for _, column := range columns { // none can be NULL
+		if !slices.Contains(keys, column) && !slices.Contains(strings.Fields(m.fixed), column) {
+			values = append(values, "CAST("+column+" AS TEXT)")
 		}
 	}
 	if len(values) == 0 {

@@ -22,6 +22,7 @@ type movedTable struct {
 	// copied: many forms have many rows, which are copied while the form is in use. Nothing but
 	// requests for the form may read or change the rows, and every change locks the form's row.
 	copied bool
+	fixed  string // columns of copied rows that never change, separated by spaces
 }
 
 // movedTables are all tables with rows of a form except form itself. Mails are last: until the
@@ -29,7 +30,7 @@ type movedTable struct {
 var movedTables = []movedTable{
 	{name: "form_draft", keys: "form_id"},
 	{name: "form_version", keys: "version"},
-	{name: "response", keys: "id", copied: true},
+	{name: "response", keys: "id", copied: true, fixed: "serial version submitted_at"},
 	{name: "trash", keys: "id"},
 	{name: "file", keys: "id"},
 	{name: "idempotency", keys: "app_id, key", of: "STRPOS(app_id, '/' || $2) > 0", copied: true}, // see respond.Key
