@@ -20,6 +20,11 @@ const vnu = "../.cache/vnu/node_modules/vnu-jar/build/dist/vnu.jar"
 
 var shownKeys = regexp.MustCompile(`name="_shown" value="([^"]*)"`)
 
+var (
+	spacePath      = regexp.MustCompile(`^/spaces/spc_\w{26}`)
+	invitationPath = regexp.MustCompile(`/invitation\?token=[\w-]+`)
+)
+
 // TestValidHTML: the W3C's checker finds no errors in public pages and in the workspace.
 func TestValidHTML(t *testing.T) {
 	t.Parallel()
@@ -82,6 +87,12 @@ func TestValidHTML(t *testing.T) {
 			t.Errorf("%s: status %d", address, page.StatusCode)
 		}
 		save("workspace "+strings.Replace(address, formPath, "form", 1), page.Text)
+	}
+	space := spacePath.FindString(owner.Post("/spaces", url.Values{"name": {"Team"}}).Header.Get("Location"))
+	invited := owner.Post(space+"/invitations", url.Values{"role": {"viewer"}, "link": {"1"}}).Text
+	save("invited", invited)
+	for _, address := range []string{space, space + "/audit", invitationPath.FindString(invited)} {
+		save("space "+strings.Replace(address, space, "", 1), owner.Get(address).Text)
 	}
 	save("signin", visitor.Get("/signin").Text)
 

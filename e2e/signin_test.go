@@ -21,7 +21,7 @@ const ada = "ada@example.com"
 // start runs a service on SQLite with one user.
 func start(t testing.TB, flags ...string) *clitest.Service {
 	t.Helper()
-	s := clitest.Start(t, storetest.SQLite(t), flags...)
+	s := clitest.Start(t, storetest.MigratedSQLite(t), flags...)
 	s.AddUser(ada)
 	return s
 }

@@ -82,6 +82,7 @@ func workspaceViews(s *clitest.Service, d ownerDB) (newUser, owner []view) {
 		{name: "templates", path: "/templates", status: 200},
 		{name: "share, draft", path: emptyForm + "/share", status: 200},
 		{name: "share", path: fullForm + "/share", status: 200},
+		{name: "share, a link for a person", path: fullForm + "/share", status: 200, prepare: func(b *tab) { b.wantStatus(b.press(button("Create link")), 200) }},
 		{name: "share, refused", path: fullForm + "/share", status: 200, prepare: func(b *tab) {
 			b.fill(`[name="slug"]`, "No good address")
 			b.wantStatus(b.press(button("Save")), 422)

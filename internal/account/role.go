@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"formulary/internal/fault"
 	"formulary/internal/id"
 )
@@ -165,6 +167,8 @@ func ParseSpaceName(text string) (string, error) {
 		return "", fault.InvalidFields(fault.DetailOf("name", err))
 	case name == "":
 		return "", fault.InvalidField("name", "enter a name")
+	case !IsTrustworthyName(name) || hasInvisible([]rune(norm.NFC.String(name))):
+		return "", fault.InvalidField("name", "use only visible characters in the name")
 	case len([]rune(name)) > MaxSpaceName:
 		return "", fault.InvalidField("name", "use %d characters or fewer for the name", MaxSpaceName)
 	}

@@ -82,6 +82,9 @@ func ParseName(text string) (string, error) {
 	if !IsSingleLine(text) {
 		return "", fault.Messagef("enter the name on one line")
 	}
+	if strings.ContainsFunc(text, changesDirection) {
+		return "", fault.Messagef("use only visible characters in the name")
+	}
 	if utf8.RuneCountInString(text) > MaxName {
 		return "", fault.Messagef("use %d characters or fewer for the name", MaxName)
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -185,12 +186,24 @@ func find(doc *openapi3.T, path, method string) bool {
 
 func document(t *testing.T, s *clitest.Service) *openapi3.T {
 	t.Helper()
-	doc, err := openapi3.NewLoader().LoadFromData([]byte(s.Call("GET", "/api/v1/openapi.json", "", "").Text))
-	if err != nil {
-		t.Fatal(err)
+	text := s.Call("GET", "/api/v1/openapi.json", "", "").Text
+	documents.Lock()
+	defer documents.Unlock()
+	if documents.byText[text] == nil {
+		doc, err := openapi3.NewLoader().LoadFromData([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents.byText[text] = doc
 	}
-	return doc
+	return documents.byText[text]
 }
+
+// documents has the documents that were read, because reading one takes long.
+var documents = struct {
+	sync.Mutex
+	byText map[string]*openapi3.T
+}{byText: map[string]*openapi3.T{}}
 
 // docs/applications.md explains every error code in the document.
 func TestErrorCodesAreExplained(t *testing.T) {
@@ -218,7 +231,7 @@ func TestErrorCodesAreExplained(t *testing.T) {
 // docs/openapi.json is up to date.
 func TestDocumentIsCommitted(t *testing.T) {
 	t.Parallel()
-	s := clitest.Start(t, storetest.SQLite(t))
+	s := clitest.Start(t, storetest.MigratedSQLite(t))
 	shown := s.Call("GET", "/api/v1/openapi.json", "", "")
 	file := filepath.Join("..", "..", "docs", "openapi.json")
 	if os.Getenv("UPDATE") != "" {

@@ -2,8 +2,6 @@ package api_test
 
 import (
 	"net/url"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -67,74 +65,6 @@ func (f spaceFixture) must(err error) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-}
-
-// endpoint is an operation of the API, as the document describes it.
-type endpoint struct {
-	method, path, id string
-	scope            account.Scope
-}
-
-// ofForm reports whether the path names a form.
-func (e endpoint) ofForm() bool { return strings.HasPrefix(e.path, "/api/v1/forms/{id}") }
-
-// endpoints lists the operations that need a scope, with deleteForm at the end.
-func (f spaceFixture) endpoints() (list []endpoint) {
-	doc := document(f.t, f.Service)
-	for path, item := range doc.Paths.Map() {
-		for method, op := range item.Operations() {
-			if op.Security == nil {
-				continue
-			}
-			for _, needs := range *op.Security {
-				for _, scopes := range needs {
-					// The audit log has tests of its own.
-					if len(scopes) > 0 && strings.Contains(defaultScopes, scopes[0]) {
-						list = append(list, endpoint{method, path, op.OperationID, account.Scope(scopes[0])})
-					}
-				}
-			}
-		}
-	}
-	slices.SortFunc(list, func(a, b endpoint) int { return strings.Compare(a.order(), b.order()) })
-	if len(list) < 40 || list[len(list)-1].id != "deleteForm" {
-		f.t.Fatalf("%d operations need a scope", len(list))
-	}
-	return list
-}
-
-func (e endpoint) order() string {
-	if e.id == "deleteForm" {
-		return "~"
-	}
-	return e.path + " " + e.method
-}
-
-// target returns the path for a form.
-func (e endpoint) target(formID string) string {
-	return strings.NewReplacer("{id}", formID, "{response}", "rsp_01k9z8m7q3e4r5t6y7v8w9x0a1", "{version}", "1", "{file}", "fil_01k9z8m7q3e4r5t6y7v8w9x0a1",
-		"{webhook}", "whk_01k9z8m7q3e4r5t6y7v8w9x0a1", "{delivery}", "dlv_01k9z8m7q3e4r5t6y7v8w9x0a1", "{note}", "nte_01k9z8m7q3e4r5t6y7v8w9x0a1",
-		"{view}", "viw_01k9z8m7q3e4r5t6y7v8w9x0a1", "{theme}", "thm_01k9z8m7q3e4r5t6y7v8w9x0a1").Replace(e.path)
-}
-
-// code sends a request to an operation and returns the error code; 0: it succeeded.
-func (f spaceFixture) code(e endpoint, formID, token string) int {
-	f.t.Helper()
-	method, body := e.method, ""
-	if method == "POST" || method == "PATCH" || method == "PUT" {
-		body = "{}"
-	}
-	if strings.HasSuffix(e.path, "/views") && body != "" {
-		body = `{"name": "Mine", "filter": {}}` // validation comes before the lookup
-	}
-	if strings.HasSuffix(e.path, "/live") {
-		method = "HEAD" // a GET would not end
-	}
-	a := f.Call(method, e.target(formID), token, body)
-	if method == "HEAD" && a.StatusCode >= 400 {
-		return map[int]int{403: 403002, 404: 404002}[a.StatusCode]
-	}
-	return a.Code()
 }
 
 // listed returns the titles of all forms that a token can list, in order.

@@ -49,8 +49,9 @@ func (a *API) exportResponses() *operation {
 		}
 		table := export.Table{Format: in.Format, Labels: in.Header != "keys", Versions: versions, BaseURL: a.BaseURL, Marks: in.Marks == "true"}
 		filter.Marks = table.Marks
+		allowed := a.stillGranted(s.r, *s.caller, &op)
 		each := func(fn func(form.Response) error) error {
-			return a.Store.StreamResponses(s.ctx, owner, in.ID, filter, fn)
+			return a.Store.StreamResponses(s.ctx, owner, in.ID, filter, download.While(func() error { return allowed(s.ctx) }, fn))
 		}
 		if err := a.Store.RecordExport(s.ctx, owner, in.ID, in.Format); err != nil {
 			return err

@@ -89,6 +89,18 @@ func (a *API) stillValid(r *http.Request, caller oauth.Principal, op *operation)
 	}
 }
 
+// stillGranted is stillValid for a download, which may last longer than its token is valid.
+func (a *API) stillGranted(r *http.Request, caller oauth.Principal, op *operation) func(context.Context) error {
+	allowed := a.stillValid(r, caller, op)
+	return func(ctx context.Context) error {
+		// A token that has expired and was also revoked is an invalid one.
+		if err := allowed(ctx); err != nil && fault.Wrap(err).Code != fault.ExpiredToken {
+			return err
+		}
+		return nil
+	}
+}
+
 // EventEncoder returns a function that encodes a response as a server-sent event. base is the
 // address of the service.
 func EventEncoder(base string) func(cursorID string, r form.Response) []byte {

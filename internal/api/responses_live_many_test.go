@@ -25,7 +25,7 @@ func heldMemory() int64 {
 // 1,000 readers of one form share its work. The memory includes that of the clients, which
 // run in the same process. The test is not parallel, so that nothing else uses memory.
 func TestLiveManyReaders(t *testing.T) {
-	w := newFixture(t, storetest.SQLite(t), "--rate-limit=off", "--max-connections=4000", "--max-connections-per-address=2000")
+	w := newFixture(t, storetest.MigratedSQLite(t), "--rate-limit=off", "--max-connections=4000", "--max-connections-per-address=2000")
 	const readers, responses, maxMemory = 1000, 20, 100 << 20
 	path := w.openForm(w.ada, numbersForm)
 	before := heldMemory()

@@ -26,7 +26,7 @@ func adminAddress(t *testing.T, s *clitest.Service) string {
 // Profiles are at the addresses that go tool pprof and others expect.
 func TestProfiles(t *testing.T) {
 	t.Parallel()
-	s := clitest.Start(t, storetest.SQLite(t), "--admin-addr=127.0.0.1:0")
+	s := clitest.Start(t, storetest.MigratedSQLite(t), "--admin-addr=127.0.0.1:0")
 	address := adminAddress(t, s)
 	for path, want := range map[string]string{
 		"": "200 profile\nallocs\n", "goroutine?debug=1": "200 goroutine profile", "heap?gc=1&debug=1": "200 heap profile", "profile?seconds=1": "200 \x1f\x8b", "profile?seconds=1000": "400 seconds must be", "nothing": "404 there is no",

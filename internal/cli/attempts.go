@@ -22,12 +22,14 @@ type attemptLimits struct {
 type mailLimits struct {
 	network   *limit.Limiter[netip.Addr]
 	recipient *limit.Limiter[string]
+	inviter   *limit.Limiter[string]
 }
 
 func newMailLimits(cluster *limit.Cluster, now func() time.Time) mailLimits {
 	return mailLimits{
 		limit.New[netip.Addr](mailsPerNetwork, attemptWindow, now).Join(cluster, "mail network"),
 		limit.New[string](mailsPerRecipient, time.Hour, now).Join(cluster, "mail recipient"),
+		limit.New[string](invitationsPerPerson, 24*time.Hour, now).Join(cluster, "inviter"),
 	}
 }
 

@@ -43,6 +43,7 @@ func TestAuditActors(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
 		s := clitest.Start(t, storage, "--webhook-allow=127.0.0.1")
 		s.AddUser(ada)
+		s.AddUser("bob@example.com")
 		token := s.Token(ada, s.AddApp(ada, "https://app.example.com/cb", "--scope="+everyScope), everyScope).Access
 		formID := s.Call("POST", "/api/v1/forms", token, `{"title": "Order", "fields": [{"key": "note", "kind": "long_text", "label": "Note"}]}`).String("id")
 		s.Call("POST", "/api/v1/forms/"+formID+"/publish", token, "")
@@ -92,6 +93,8 @@ func TestAuditActors(t *testing.T) {
 				s.Command("", "form", "apply", file, "--owner="+ada, "--publish")
 				return 0
 			}},
+			{"command_line", "form.moved_out", command("form", "move", formID, "--owner=bob@example.com")},
+			{"command_line", "form.moved_in", command("form", "move", formID, "--owner="+ada)},
 			{"person", "form.deleted", post(page+"/delete", nil)},
 			{"person", "form.restored", post(page+"/restore", nil)},
 			{"application", "form.deleted", call("DELETE", api, "")},

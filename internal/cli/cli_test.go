@@ -192,7 +192,7 @@ func mustParseCert(t *testing.T, der []byte) *x509.Certificate {
 // enforced.
 func TestTokenLimit(t *testing.T) {
 	t.Parallel()
-	s := clitest.Start(t, storetest.SQLite(t), "--rate-per-token=5")
+	s := clitest.Start(t, storetest.MigratedSQLite(t), "--rate-per-token=5")
 	s.AddUser("ada@example.com")
 	app := s.AddApp("ada@example.com", "https://x.example/")
 	first, second := s.Token("ada@example.com", app, "forms:read"), s.Token("ada@example.com", app, "forms:read")
@@ -214,7 +214,7 @@ func TestTokenLimit(t *testing.T) {
 // preflight requests are not limited.
 func TestAddressLimit(t *testing.T) {
 	t.Parallel()
-	s := clitest.Start(t, storetest.SQLite(t), "--rate-per-address=3")
+	s := clitest.Start(t, storetest.MigratedSQLite(t), "--rate-per-address=3")
 	var last clitest.Response
 	for range 4 {
 		last = s.Call("GET", "/api/v1/me", "", "", "Origin: https://shop.example")
@@ -257,7 +257,7 @@ func TestAddressLimit(t *testing.T) {
 // TestServeLeavesRuntimeAlone: serve changes no process-wide runtime settings in tests.
 func TestServeLeavesRuntimeAlone(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
-	clitest.Start(t, storetest.SQLite(t)).Stop()
+	clitest.Start(t, storetest.MigratedSQLite(t)).Stop()
 	if after := runtime.GOMAXPROCS(0); after != before {
 		t.Errorf("GOMAXPROCS was %d and is %d", before, after)
 	}

@@ -13,7 +13,7 @@ import (
 // TestIdleSockets: idle connections of one address, more than the service allows in
 // total, do not keep others from pages, the API or the probes.
 func TestIdleConnections(t *testing.T) {
-	s := clitest.Start(t, storetest.SQLite(t), "--max-connections=100", "--max-connections-per-address=100")
+	s := clitest.Start(t, storetest.MigratedSQLite(t), "--max-connections=100", "--max-connections-per-address=100")
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP("127.0.0.2")}}
 	var idle []net.Conn
 	for range 290 {

@@ -21,6 +21,7 @@ import (
 type formCommands struct {
 	Export formExport `cmd:"" help:"Print a form as JSON for form apply."`
 	Apply  formApply  `cmd:"" help:"Create or update a form from a file."`
+	Move   formMove   `cmd:"" help:"Move a form to another space, with its responses, files and webhooks."`
 }
 
 // formFile is a form as a file: its draft and availability, without responses.

@@ -66,6 +66,7 @@ const (
 	setupTTL        = 7 * 24 * time.Hour
 	cleanupInterval = 10 * time.Minute
 	closeInterval   = 15 * time.Second // lists by status close expired forms themselves
+	moveInterval    = 15 * time.Second
 
 	// Limits on wrong passwords and secrets: this many per window, which refill evenly.
 	attemptWindow      = 15 * time.Minute
@@ -77,6 +78,9 @@ const (
 	// recipient for each kind of mail.
 	mailsPerNetwork   = 20
 	mailsPerRecipient = 5
+
+	// invitationsPerPerson is how many addresses a person can invite, or share a form with, per day.
+	invitationsPerPerson = 200
 
 	// refreshPerGrant is how many tokens a grant can refresh per minute.
 	refreshPerGrant = 120
@@ -183,6 +187,7 @@ func (c serveCommand) Run(ctx context.Context, storage Storage, io streams, t Tu
 	defer runFiles(work, stop, files)()
 	go runCleanup(work, s, c.RefreshIdle, log)
 	go runRetention(work, s, log)
+	go runMoves(work, s, log)
 	// Mails stop first: the dispatcher holds the leases.
 	defer runDispatcher(work, stop, dispatcher)()
 	defer runOutbox(work, stop, mails)()
@@ -259,7 +264,7 @@ func (c serveCommand) assemble(ctx context.Context, d dependencies) (server.Conf
 		SignupOpen: c.Signup == "open", Security: c.security(), Explorer: explorer, Document: apiHandler.Document, Log: d.log, Now: now, Address: d.clientIPs.ClientIP,
 		Actions: actions, SigningKeys: d.store.SigningKeys, KindTemplates: d.tuning.KindTemplates,
 		AddressAttempts: attempts.address, AccountAttempts: attempts.account,
-		Mails: d.mails, MailsByNetwork: mails.network, MailsByRecipient: mails.recipient,
+		Mails: d.mails, MailsByNetwork: mails.network, MailsByRecipient: mails.recipient, InvitationsByPerson: mails.inviter,
 	})
 	if err != nil {
 		return server.Config{}, err
@@ -333,53 +338,4 @@ func (c serveCommand) greet(ctx context.Context, d dependencies, addr net.Addr, 
 	}
 	fmt.Fprintf(io.out, "\nNo accounts yet. Create the first one with this one-time link:\n%s/setup?token=%s\n\n", d.base, link)
 	return nil
-}
-
-// runRetention deletes responses that their forms do not keep any longer. It runs beside
-// runCleanup, because deleting very many takes long.
-func runRetention(ctx context.Context, s *store.Store, log *slog.Logger) {
-	due := time.NewTicker(closeInterval)
-	defer due.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-due.C:
-			if err := s.ApplyRetention(ctx, time.Now()); err != nil && ctx.Err() == nil {
-				log.Error("could not delete old responses", "error", err)
-			}
-		}
-	}
-}
-
-// runCleanup deletes expired data every 10 minutes. Every 15 seconds it opens and closes the
-// forms that are due, continues moves of forms, and ends the grants whose time is over.
-func runCleanup(ctx context.Context, s *store.Store, refreshIdle time.Duration, log *slog.Logger) {
-	cleanup := time.NewTicker(cleanupInterval)
-	defer cleanup.Stop()
-	closing := time.NewTicker(closeInterval)
-	defer closing.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-cleanup.C:
-			if err := s.Cleanup(ctx, time.Now(), refreshIdle); err != nil && ctx.Err() == nil {
-				log.Error("cleanup failed", "error", err)
-			}
-		case <-closing.C:
-			if err := s.OpenDueForms(ctx, time.Now()); err != nil && ctx.Err() == nil {
-				log.Error("could not open due forms", "error", err)
-			}
-			if err := s.CloseExpiredForms(ctx, time.Now()); err != nil && ctx.Err() == nil {
-				log.Error("could not close expired forms", "error", err)
-			}
-			if err := s.EndExpiredGrants(ctx, time.Now()); err != nil && ctx.Err() == nil {
-				log.Error("could not end expired grants", "error", err)
-			}
-			if err := s.ContinueMoves(ctx, time.Now()); err != nil && ctx.Err() == nil {
-				log.Error("could not move a form", "error", err)
-			}
-		}
-	}
 }

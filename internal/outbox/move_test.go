@@ -29,6 +29,9 @@ func TestMovedForm(t *testing.T) {
 		if err := w.StartMove(ctx, w.owner.ID, f.ID, space.Key, time.Now()); err != nil {
 			t.Fatal(err)
 		}
+		if err := w.PrepareMove(ctx, w.owner.ID, f.ID, time.Now()); err != nil {
+			t.Fatal(err)
+		}
 		w.server.Restart()
 		w.run(outbox.New(w.config))
 		w.waitFor("the mail was tried", func() bool {

@@ -75,7 +75,7 @@ var AuditActions = []AuditActionInfo{
 	{AuditMemberAdded, "A person became a member", "role"},
 	{AuditMemberChanged, "A member got another role", "role, before"},
 	{AuditMemberRemoved, "A member was removed, with the grants that they gave for the space", "role"},
-	{AuditMemberLeft, "A member left the space, or deleted their account", "role"},
+	{AuditMemberLeft, "A member or a guest left the space, or deleted their account", "role"},
 	{AuditInvitationCreated, "A person was invited", "role"},
 	{AuditInvitationAccepted, "An invitation was accepted", "role"},
 	{AuditInvitationRevoked, "An invitation was revoked", ""},

@@ -179,9 +179,6 @@ func recordDeletion(ctx context.Context, t db.Tx, deleted string) error {
 		return err
 	}
 	for space, role := range roles {
-		if role == string(account.Guest) {
-			continue
-		}
 		if err := recordPerson(ctx, t, space, deleted, AuditMemberLeft, details{"role": role}); err != nil {
 			return err
 		}

@@ -93,9 +93,13 @@ func (s *Store) TrimAudit(ctx context.Context, owner string, keep int64) error {
 	return s.trimAudit(ctx, owner, keep)
 }
 
+// MoveBatch is what a node remembers between the steps of a move.
+type MoveBatch = moveBatch
+
 // StepMove does the smallest part of a move.
-func (s *Store) StepMove(ctx context.Context, owner, formID string, now time.Time) (done bool, err error) {
-	return s.stepMove(ctx, owner, formID, &moveBatch{limit: 8}, now)
+func (s *Store) StepMove(ctx context.Context, owner, formID string, batch *MoveBatch, now time.Time) (done bool, err error) {
+	batch.limit = 8
+	return s.stepMove(ctx, owner, formID, batch, now)
 }
 
 // MovedTables lists the tables with rows of a form that move with it.
@@ -105,3 +109,6 @@ func MovedTables() (names []string) {
 	}
 	return names
 }
+
+// MemberBatch is how many members one transaction removes.
+const MemberBatch = memberBatch

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 	"time"
@@ -120,5 +121,44 @@ func TestMoveDetails(t *testing.T) {
 		if list, _, err = s.Forms(ctx, space, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 1}); err != nil || list[0].ID != newest {
 			t.Errorf("newest: %v, %v", list, err)
 		}
+	})
+}
+
+// The time at which a form was closed stays the same when the form is moved, deleted and restored,
+// and in backups.
+func TestClosedAtStays(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		ada := addUser(t, s, "ada@example.com")
+		space := addSpace(t, s, "Team", ada)
+		p := openForm(t, s, ada.ID, small)
+		closed := time.Now().Add(-48 * time.Hour).UTC().Truncate(time.Millisecond)
+		if _, err := s.CloseForm(ctx, ada.ID, p.ID, 0, closed); err != nil {
+			t.Fatal(err)
+		}
+		check := func(s *store.Store, when string) {
+			t.Helper()
+			if got, err := s.PublicForm(ctx, p.ID); err != nil || !got.ClosedAt.Equal(closed) {
+				t.Errorf("%s: closed at %v, want %v (%v)", when, got.ClosedAt, closed, err)
+			}
+		}
+		check(s, "before")
+		moveForm(t, s, ada.ID, p.ID, space)
+		check(s, "moved")
+		if err := s.DeleteForm(ctx, space, p.ID, 0, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.RestoreForm(ctx, space, p.ID, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		check(s, "restored")
+		var backup bytes.Buffer
+		if _, err := s.Backup(ctx, &backup); err != nil {
+			t.Fatal(err)
+		}
+		other := storetest.Open(t, storetest.SQLite(t))
+		if _, err := other.Restore(ctx, &backup); err != nil {
+			t.Fatal(err)
+		}
+		check(other, "from a backup")
 	})
 }

@@ -28,6 +28,7 @@ const (
 	dropSharedFormsSQL = `DELETE FROM membership_form WHERE account_id = $1 AND space_id = $2`
 	countSharedSQL     = `SELECT COUNT(*) FROM membership_form WHERE account_id = $1 AND space_id = $2`
 	pauseSharedSQL     = `UPDATE webhook SET status = 'paused', updated_at = $4 WHERE account_id = $1 AND form_id = $2 AND person_id = $3 AND status = 'active'`
+	dropFormLayoutSQL  = `DELETE FROM response_layout WHERE account_id = $1 AND form_id = $2 AND user_id = $3`
 	peopleOfFormSQL    = `SELECT person_id FROM form_share WHERE account_id = $1 AND form_id = $2`
 )
 
@@ -53,10 +54,17 @@ func (s *Store) FormShares(ctx context.Context, owner, formID string) (_ []Membe
 }
 
 // ShareForm shares one form with a person, or changes the person's role for it.
-func (s *Store) ShareForm(ctx context.Context, owner, formID, person string, role account.Role, now time.Time) (err error) {
+func (s *Store) ShareForm(ctx context.Context, owner, formID, person string, role account.Role, now time.Time) error {
+	return Manager{Store: s}.ShareForm(ctx, FormShare{owner, formID, person, role}, now)
+}
+
+// ShareForm is Store.ShareForm.
+func (m Manager) ShareForm(ctx context.Context, share FormShare, now time.Time) (err error) {
 	defer wrap(&err, "share form")
-	return s.writeMembers(ctx, owner, person, func(t db.Tx) error {
-		share := FormShare{owner, formID, person, role}
+	return m.writeMembers(ctx, share.Owner, share.Person, func(t db.Tx) error {
+		if err := m.hold(t, share.Owner); err != nil {
+			return err
+		}
 		if err := shareForm(t, share, now); err != nil {
 			return err
 		}
@@ -106,16 +114,25 @@ func shareForm(t db.Tx, f FormShare, now time.Time) error {
 	if _, err := t.Exec(putShareSQL, f.Owner, f.FormID, f.Person, string(f.Role), toMillis(now)); err != nil {
 		return err
 	}
-	_, err := t.Exec(putSharedFormSQL, f.Person, f.Owner, f.FormID, string(f.Role))
+	if _, err := t.Exec(putSharedFormSQL, f.Person, f.Owner, f.FormID, string(f.Role)); err != nil || f.Role.Allows(account.WebhooksWrite) {
+		return err
+	}
+	_, err := t.Exec(pauseSharedSQL, f.Owner, f.FormID, f.Person, toMillis(now))
 	return err
 }
 
 // EndShare stops sharing a form with a person. After the last one, the person is no guest of the
 // space any more.
-func (s *Store) EndShare(ctx context.Context, owner, formID, person string, now time.Time) (err error) {
+func (s *Store) EndShare(ctx context.Context, owner, formID, person string, now time.Time) error {
+	return Manager{Store: s}.EndShare(ctx, owner, formID, person, now)
+}
+
+// EndShare is Store.EndShare.
+func (m Manager) EndShare(ctx context.Context, owner, formID, person string, now time.Time) (err error) {
 	defer wrap(&err, "end share of form")
-	return s.writeMembers(ctx, owner, person, func(t db.Tx) error {
-		if err := checkAffected(t.Exec(holdAccountSQL, owner)); err != nil {
+	defer m.pauseIn(ctx, owner, person, now) // webhooks that were stored while it ran
+	return m.writeMembers(ctx, owner, person, func(t db.Tx) error {
+		if err := m.hold(t, owner); err != nil {
 			return err
 		}
 		if err := checkAffected(t.Exec(dropShareSQL, owner, formID, person)); err != nil {
@@ -131,6 +148,7 @@ func (s *Store) EndShare(ctx context.Context, owner, formID, person string, now 
 // EndShares stops sharing all forms of a space with a person who is no member of it.
 func (s *Store) EndShares(ctx context.Context, owner, person string, now time.Time) (err error) {
 	defer wrap(&err, "end shares with person")
+	defer s.pauseIn(ctx, owner, person, now) // webhooks that were stored while it ran
 	return s.writeMembers(ctx, owner, person, func(t db.Tx) error {
 		if err := checkAffected(t.Exec(holdAccountSQL, owner)); err != nil {
 			return err
@@ -139,6 +157,13 @@ func (s *Store) EndShares(ctx context.Context, owner, person string, now time.Ti
 		if err := queryOne(t.Query, memberRoleSQL, []any{owner, person}, &role); err == nil {
 			return fault.NotFound
 		} else if !isMissing(err) {
+			return err
+		}
+		// The person may have left meanwhile.
+		if err := queryOne(t.Query, accessSQL, []any{person, owner}, &role); err != nil {
+			return err
+		}
+		if err := recordPerson(ctx, t, owner, person, AuditMemberLeft, details{"role": role}); err != nil {
 			return err
 		}
 		return endMembership(t, owner, person, now)
@@ -150,6 +175,16 @@ func endSharedForm(t db.Tx, owner, formID, person string, now time.Time) error {
 		return err
 	}
 	if _, err := t.Exec(pauseSharedSQL, owner, formID, person, toMillis(now)); err != nil {
+		return err
+	}
+	if _, err := t.Exec(dropFormLayoutSQL, owner, formID, person); err != nil {
+		return err
+	}
+	var email string
+	if err := queryOne(t.Query, emailKeySQL, []any{person}, &email); replaceNotFound(err, nil) != nil {
+		return err
+	}
+	if _, err := t.Exec(dropRecipientSQL, owner, formID, email); err != nil {
 		return err
 	}
 	var left int64

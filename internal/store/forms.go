@@ -127,7 +127,7 @@ func (s *Store) CreateFormFrom(ctx context.Context, owner string, input form.For
 			result, err = readForm(t.Query, owner, earlier)
 			return replaceNotFound(err, fault.New(fault.NotFoundInAccount, "The object created with this Idempotency-Key has been deleted."))
 		}
-		if err := s.quotas.allowForm(t, owner); err != nil {
+		if err := s.quotas.allowForms(t, owner, 1); err != nil {
 			return err
 		}
 		result = form.Form{

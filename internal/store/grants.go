@@ -123,9 +123,19 @@ type NewGrant struct {
 }
 
 const (
+	// comparedGrants is how many grants of an application a new one is compared with.
+	comparedGrants = 5
+	// MaxLimitedGrants is how many grants of some forms a user can give to one application. Another
+	// one ends the oldest.
+	MaxLimitedGrants = 50
+
 	grantedSQL = `SELECT c.scope, c.space_id, c.some_forms, c.expires_at,
 		COALESCE((SELECT string_agg(f.form_id, ',') FROM consent_form f WHERE f.account_id = c.account_id AND f.consent_id = c.id), '')
-		FROM consent c WHERE c.account_id = $1 AND c.app_id = $2 AND c.ended_at <= 0 AND c.redeemed_at > 0`
+		FROM consent c WHERE c.account_id = $1 AND c.app_id = $2 AND c.ended_at <= 0 AND c.redeemed_at > 0
+		AND c.space_id = $3 AND (NOT c.some_forms OR $4) ORDER BY c.created_at DESC, c.id DESC LIMIT $5`
+	// Each has up to MaxGrantForms rows.
+	surplusGrantsSQL = `SELECT c.id FROM consent c WHERE c.account_id = $1 AND c.app_id = $2 AND c.some_forms AND c.ended_at <= 0
+		AND c.id <> (SELECT consent_id FROM code WHERE account_id = $1 AND id = $4) ORDER BY c.created_at DESC, c.id DESC LIMIT 100 OFFSET $3`
 	grantedAppSQL = `SELECT ` + appColumns + `, COALESCE(a.id, ''), COALESCE(a.name, ''), COALESCE(a.email, '')
 		FROM app LEFT JOIN account a ON a.id = app.account_id WHERE app.id = $1`
 )
@@ -134,6 +144,7 @@ const (
 func (s *Store) AllowConsent(ctx context.Context, key account.SecretRef, c Consent, now time.Time) (_ ConsentRequest, err error) {
 	defer wrap(&err, "allow consent")
 	var request ConsentRequest
+	var ended bool
 	err = s.db.Write(ctx, func(t db.Tx) (err error) {
 		// Before the request, as in the deletion of a user.
 		if err := holdMembership(t, key.Account, c.Choice.limits.Space); err != nil {
@@ -150,10 +161,44 @@ func (s *Store) AllowConsent(ctx context.Context, key account.SecretRef, c Conse
 		if err := insertCode(t, request, c, now); err != nil {
 			return err
 		}
-		return recordNewGrant(ctx, t, c.Code)
+		if err := recordNewGrant(ctx, t, c.Code); err != nil {
+			return err
+		}
+		ended, err = endSurplusGrants(ctx, t, request, c, now)
+		return err
 	})
+	if ended || isUncertain(err) {
+		s.db.Invalidate(key.Account)
+		s.pauseElsewhere(ctx, key.Account, now)
+	}
 	s.mailsAdded()
 	return request, err
+}
+
+// endSurplusGrants ends the oldest grants of some forms if the application has too many, and
+// forgets their forms.
+func endSurplusGrants(ctx context.Context, t db.Tx, request ConsentRequest, c Consent, now time.Time) (ended bool, err error) {
+	if !c.Choice.limits.SomeForms {
+		return false, nil
+	}
+	var surplus []string
+	if err := t.Query(surplusGrantsSQL, func(r db.Row) error {
+		var grant string
+		err := r.Scan(&grant)
+		surplus = append(surplus, grant)
+		return err
+	}, c.Code.Account, request.AppID, MaxLimitedGrants-1, c.Code.ID); err != nil {
+		return false, err
+	}
+	for _, grant := range surplus {
+		if err := endGrant(ctx, t, c.Code.Account, grant, now); err != nil {
+			return false, err
+		}
+		if _, err := t.Exec(dropGrantFormsSQL, c.Code.Account, grant); err != nil {
+			return false, err
+		}
+	}
+	return len(surplus) > 0, nil
 }
 
 // addGrantNotice tells the user of a grant, unless the application has as much access already.
@@ -167,7 +212,7 @@ func addGrantNotice(t db.Tx, request ConsentRequest, c Consent, now time.Time) e
 			granted += "," + scope
 		}
 		return err
-	}, owner, request.AppID)
+	}, owner, request.AppID, c.Choice.limits.Space, c.Choice.limits.SomeForms, comparedGrants)
 	if err != nil {
 		return err
 	}

@@ -121,7 +121,7 @@ func checkInvitation(t db.Tx, i Invitation, space string) error {
 			return err
 		}
 	}
-	if err := checkInviter(t, i, space); err != nil || i.Email == "" {
+	if err := checkOwner(t, space, i.InvitedBy); err != nil || i.Email == "" {
 		return err
 	}
 	person, err := queryUser(t.Query, userByEmailSQL, account.EmailKey(i.Email))
@@ -132,21 +132,6 @@ func checkInvitation(t db.Tx, i Invitation, space string) error {
 		return err
 	}
 	return checkNoMember(t, space, person.ID)
-}
-
-// checkInviter returns an error if the person who invites has stopped being an owner meanwhile.
-func checkInviter(t db.Tx, i Invitation, space string) error {
-	if i.InvitedBy == space {
-		return nil
-	}
-	var role string
-	if err := queryOne(t.Query, memberRoleSQL, []any{space, i.InvitedBy}, &role); err != nil {
-		return err
-	}
-	if !account.Role(role).Allows(account.SpaceManage) {
-		return account.ErrMissingRole
-	}
-	return nil
 }
 
 // checkNoMember returns an error if a person is a member of a space.
@@ -194,12 +179,20 @@ func readInvitation(q querier, space, invitation string) (i Invitation, hash str
 }
 
 // WithdrawInvitation ends an invitation.
-func (s *Store) WithdrawInvitation(ctx context.Context, space, invitation string) (err error) {
+func (s *Store) WithdrawInvitation(ctx context.Context, space, invitation string) error {
+	return Manager{Store: s}.WithdrawInvitation(ctx, space, invitation)
+}
+
+// WithdrawInvitation is Store.WithdrawInvitation.
+func (m Manager) WithdrawInvitation(ctx context.Context, space, invitation string) (err error) {
 	defer wrap(&err, "withdraw invitation")
 	if !account.ValidSelector(invitation) {
 		return fault.NotFound
 	}
-	return s.write(ctx, space, func(t db.Tx) error {
+	return m.write(ctx, space, func(t db.Tx) error {
+		if err := m.hold(t, space); err != nil {
+			return err
+		}
 		withdrawn := Invitation{Space: space}
 		if err := queryOne(t.Query, dropInvitationSQL+` RETURNING email`, []any{space, invitation}, &withdrawn.Email); err != nil {
 			return err
@@ -257,6 +250,10 @@ func (s *Store) AcceptInvitation(ctx context.Context, text string, person accoun
 		}
 		if i.Email != "" && account.EmailKey(i.Email) != account.EmailKey(person.Email) {
 			return ErrOtherRecipient
+		}
+		var inviter string
+		if err := queryOne(t.Query, grantEmailSQL, []any{i.InvitedBy}, &inviter); err != nil {
+			return replaceNotFound(err, ErrInvitation) // an administrator has disabled them
 		}
 		if err := checkNoMember(t, i.Space, person.ID); fault.Wrap(err).Code == fault.Conflict {
 			return errMember

@@ -106,9 +106,10 @@ func TestInvitationsOfFormerOwners(t *testing.T) {
 	})
 }
 
-// Of several people who accept an invitation at the same time, one does.
+// Of several people who accept an invitation at the same time, on two nodes, one does.
 func TestInvitationAcceptedTwice(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, storage storetest.Storage) {
+		nodes := []*store.Store{s, storetest.Open(t, storage)}
 		ada := addUser(t, s, "ada@example.com")
 		people := make([]account.User, 4)
 		for i := range people {
@@ -119,7 +120,7 @@ func TestInvitationAcceptedTwice(t *testing.T) {
 		var wait sync.WaitGroup
 		errs := make([]error, len(people))
 		for i, person := range people {
-			wait.Go(func() { _, errs[i] = s.AcceptInvitation(ctx, link.Text, person, time.Now()) })
+			wait.Go(func() { _, errs[i] = nodes[i%2].AcceptInvitation(ctx, link.Text, person, time.Now()) })
 		}
 		wait.Wait()
 		accepted := 0
@@ -133,6 +134,19 @@ func TestInvitationAcceptedTwice(t *testing.T) {
 		}
 		if accepted != 1 {
 			t.Errorf("%d people accepted the invitation", accepted)
+		}
+		// The same person, twice.
+		person := addUser(t, s, "twice@example.com")
+		link = invite(t, s, store.Invitation{Space: space, Role: account.Editor, InvitedBy: ada.ID})
+		for i := range 2 {
+			wait.Go(func() { _, errs[i] = nodes[i].AcceptInvitation(ctx, link.Text, person, time.Now()) })
+		}
+		wait.Wait()
+		if (errs[0] == nil) == (errs[1] == nil) || roleOf(t, s, person, space) != account.Editor {
+			t.Errorf("accepted twice: %v, %v", errs[0], errs[1])
+		}
+		if _, total, err := s.Members(ctx, space, store.Page{Limit: 10}); err != nil || total != 3 {
+			t.Errorf("%d members, %v", total, err)
 		}
 	})
 }

@@ -111,6 +111,46 @@ func TestChangedAddressOfRecipient(t *testing.T) {
 	})
 }
 
+// So do those of forms in spaces that the user is in, also as a guest, but of no others.
+func TestChangedAddressInSpaces(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		ada, bob := addUser(t, s, "ada@example.com"), addUser(t, s, "bob@example.com")
+		var forms []*store.PublicForm
+		for _, owner := range []string{addSpace(t, s, "Team", bob), bob.ID, addSpace(t, s, "Other", bob)} {
+			f := openForm(t, s, owner, textForm)
+			forms = append(forms, f)
+			n := notify(t, s, f, store.NotifyEach, "ada@example.com", "cy@example.org")
+			if err := s.ConfirmRecipient(ctx, store.LinkOf(owner, f.ID, n.Recipients[0]).String(), time.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.SetMember(ctx, forms[0].Owner, ada.ID, account.Viewer, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.ShareForm(ctx, bob.ID, forms[1].ID, ada.ID, account.Viewer, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		check := func(want ...string) {
+			t.Helper()
+			for i, f := range forms {
+				n, err := s.Notifications(ctx, f.Owner, f.ID)
+				if got := fmt.Sprint(states(n)); err != nil || got != "["+want[i]+" cy@example.org false]" {
+					t.Errorf("%s, want %s (%v)", got, want[i], err)
+				}
+			}
+		}
+		check("ada@example.com true", "ada@example.com true", "ada@example.com true")
+		if err := s.SetEmail(ctx, store.EmailChange{Owner: ada.ID, Email: "ada@new.example", VerifiedAt: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+		check("ada@new.example true", "ada@new.example true", "ada@example.com true")
+		if err := s.SetEmail(ctx, store.EmailChange{Owner: ada.ID, Email: "ada@third.example"}); err != nil {
+			t.Fatal(err)
+		}
+		check("ada@third.example false", "ada@third.example false", "ada@example.com true")
+	})
+}
+
 // One more failed request does not announce again that a webhook is disabled.
 func TestWebhookDisabledOnce(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {

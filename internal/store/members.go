@@ -43,6 +43,7 @@ const (
 	ownMembershipsSQL = `SELECT space_id, role FROM membership WHERE account_id = $1`
 	membersOfSQL      = `SELECT person_id FROM space_member WHERE account_id = $1`
 	guestsOfSQL       = `SELECT DISTINCT person_id FROM form_share WHERE account_id = $1`
+	countGuestsSQL    = `SELECT COUNT(DISTINCT person_id) FROM form_share WHERE account_id = $1`
 	someGuestsSQL     = `SELECT DISTINCT person_id FROM form_share WHERE account_id = $1 LIMIT $2`
 	someMembersSQL    = `SELECT person_id FROM space_member WHERE account_id = $1
 		AND person_id <> (SELECT MIN(person_id) FROM space_member WHERE account_id = $1 AND role = 'owner') LIMIT $2`
@@ -92,9 +93,26 @@ func (s *Store) Members(ctx context.Context, space string, page Page) (_ []Membe
 
 // SetMember adds a person to a shared space, or changes the role of a member. Forms that were
 // shared with the person before need no share any more.
-func (s *Store) SetMember(ctx context.Context, space, person string, role account.Role, now time.Time) (err error) {
+func (s *Store) SetMember(ctx context.Context, space, person string, role account.Role, now time.Time) error {
+	return Manager{Store: s}.SetMember(ctx, space, person, role, now)
+}
+
+// SetMember is Store.SetMember. An owner only changes roles: invitations add people.
+func (m Manager) SetMember(ctx context.Context, space, person string, role account.Role, now time.Time) (err error) {
 	defer wrap(&err, "set member")
-	return s.writeMembers(ctx, space, person, func(t db.Tx) error {
+	return m.writeMembers(ctx, space, person, func(t db.Tx) error {
+		if err := holdSpace(t, space); err != nil {
+			return err
+		}
+		if err := m.check(t, space); err != nil {
+			return err
+		}
+		if m.owner != "" {
+			var before string
+			if err := queryOne(t.Query, memberRoleSQL, []any{space, person}, &before); err != nil {
+				return err
+			}
+		}
 		return recordMember(ctx, t, space, person, func() error { return setMember(t, space, person, role, now) })
 	})
 }
@@ -102,6 +120,9 @@ func (s *Store) SetMember(ctx context.Context, space, person string, role accoun
 func setMember(t db.Tx, space, person string, role account.Role, now time.Time) error {
 	if err := holdSpace(t, space); err != nil {
 		return err
+	}
+	if person == space { // as an owner of itself, it would need no other one
+		return fault.NotFound
 	}
 	var before string
 	err := queryOne(t.Query, memberRoleSQL, []any{space, person}, &before)
@@ -118,7 +139,11 @@ func setMember(t db.Tx, space, person string, role account.Role, now time.Time) 
 	if err != nil {
 		return err
 	}
-	return insertMember(t, space, person, role, now)
+	if err := insertMember(t, space, person, role, now); err != nil || role.Allows(account.WebhooksWrite) {
+		return err
+	}
+	_, err = t.Exec(pausePersonsSQL, space, person, toMillis(now))
+	return err
 }
 
 // addMember prepares a space and a person for a new membership.
@@ -185,10 +210,19 @@ func lastOwner(t db.Tx, space string) error {
 
 // RemoveMember removes a person from a shared space: their access, the grants that they gave for
 // it and the webhooks of these, and the notifications that they get.
-func (s *Store) RemoveMember(ctx context.Context, space, person string, now time.Time) (err error) {
+func (s *Store) RemoveMember(ctx context.Context, space, person string, now time.Time) error {
+	return Manager{Store: s}.RemoveMember(ctx, space, person, now)
+}
+
+// RemoveMember is Store.RemoveMember.
+func (m Manager) RemoveMember(ctx context.Context, space, person string, now time.Time) (err error) {
 	defer wrap(&err, "remove member")
-	return s.writeMembers(ctx, space, person, func(t db.Tx) error {
+	defer m.pauseIn(ctx, space, person, now) // those that were stored while it ran
+	return m.writeMembers(ctx, space, person, func(t db.Tx) error {
 		if err := holdSpace(t, space); err != nil {
+			return err
+		}
+		if err := m.check(t, space); err != nil {
 			return err
 		}
 		var role string
@@ -258,63 +292,4 @@ func leaveAllSpaces(t db.Tx, person string, now time.Time) (spaces []string, err
 		}
 	}
 	return spaces, nil
-}
-
-// dismissMembers removes the guests and the members of a space that is being deleted, except one
-// owner, who can complete the deletion if it is interrupted. It does so in batches, so that no
-// other writer waits long.
-func (s *Store) dismissMembers(ctx context.Context, space string, now time.Time) error {
-	for _, sql := range []string{someGuestsSQL, someMembersSQL} {
-		for n := memberBatch; n == memberBatch; {
-			var people []string
-			err := s.write(ctx, space, func(t db.Tx) error {
-				people = nil
-				if err := holdSpace(t, space); err != nil {
-					return err
-				}
-				if err := t.Query(sql, func(r db.Row) error {
-					var person string
-					err := r.Scan(&person)
-					people = append(people, person)
-					return err
-				}, space, memberBatch); err != nil {
-					return err
-				}
-				for _, person := range people {
-					if err := endMembership(t, space, person, now); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-			for _, person := range people {
-				s.db.Invalidate(person)
-			}
-			n = len(people)
-		}
-	}
-	return nil
-}
-
-// dismissAll removes all members and guests of an account that is being deleted, and returns them.
-func dismissAll(t db.Tx, space string, now time.Time) (people []string, err error) {
-	for _, sql := range []string{membersOfSQL, guestsOfSQL} {
-		if err := t.Query(sql, func(r db.Row) error {
-			var person string
-			err := r.Scan(&person)
-			people = append(people, person)
-			return err
-		}, space); err != nil {
-			return nil, err
-		}
-	}
-	for _, person := range people {
-		if err := endMembership(t, space, person, now); err != nil {
-			return nil, err
-		}
-	}
-	return people, nil
 }

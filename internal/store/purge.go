@@ -87,6 +87,9 @@ const (
 // Cleanup deletes the rest of its data.
 func (s *Store) DeleteUser(ctx context.Context, owner string, now time.Time) (complete bool, err error) {
 	defer wrap(&err, "delete user")
+	if err := s.dismissGuests(ctx, owner, now); err != nil {
+		return false, err
+	}
 	if err := s.deleteAccount(ctx, owner, now); err != nil {
 		return false, err
 	}

@@ -204,9 +204,9 @@ func (q *quotas) of(owner string) *knownUsage {
 	return u
 }
 
-// allowForm checks, in the transaction that adds it, that an account may have one more
-// form.
-func (q *quotas) allowForm(t db.Tx, owner string) error {
+// allowForms checks, in the transaction that adds them, that an account may have n more
+// forms.
+func (q *quotas) allowForms(t db.Tx, owner string, n int64) error {
 	if q.Forms == 0 {
 		return nil
 	}
@@ -217,7 +217,7 @@ func (q *quotas) allowForm(t db.Tx, owner string) error {
 	if err := queryOne(t.Query, trashFormsSQL, []any{owner}, &trashed); err != nil {
 		return err
 	}
-	if forms+trashed >= q.Forms {
+	if forms+trashed+n > q.Forms {
 		return fault.New(fault.QuotaReached, "The account has reached its limit of %d forms. Deleted forms count for one hour.", q.Forms)
 	}
 	return nil

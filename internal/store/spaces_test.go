@@ -114,9 +114,10 @@ func TestMembers(t *testing.T) {
 	})
 }
 
-// Of two owners who remove each other at the same time, one stays.
+// Of two owners who remove each other at the same time, on two nodes, one stays.
 func TestOwnersRemoveEachOther(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, storage storetest.Storage) {
+		nodes := []*store.Store{s, storetest.Open(t, storage)}
 		ada, bob := addUser(t, s, "ada@example.com"), addUser(t, s, "bob@example.com")
 		for range 5 {
 			space := addSpace(t, s, "Team", ada)
@@ -126,7 +127,7 @@ func TestOwnersRemoveEachOther(t *testing.T) {
 			var wait sync.WaitGroup
 			errs := make([]error, 2)
 			for i, other := range []account.User{ada, bob} {
-				wait.Go(func() { errs[i] = s.RemoveMember(ctx, space, other.ID, time.Now()) })
+				wait.Go(func() { errs[i] = nodes[i].RemoveMember(ctx, space, other.ID, time.Now()) })
 			}
 			wait.Wait()
 			if (errs[0] == nil) == (errs[1] == nil) {

@@ -40,6 +40,7 @@ type Store struct {
 	uploads     formUploads
 	objects     Objects // nil: this process has no access to files
 	background  sync.WaitGroup
+	moves       chan struct{} // has a value when a move was interrupted
 }
 
 // Open opens the database and updates its schema. An empty url means SQLite in the data
@@ -62,7 +63,7 @@ func Connect(ctx context.Context, dataDir, url string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{db: engine}
+	s := &Store{db: engine, moves: make(chan struct{}, 1)}
 	s.definitions.recent = newLRU[definitionKey, *form.Definition](maxDefinitions)
 	s.versions = newLRU[definitionKey, []*form.Definition](maxVersions)
 	s.accessTokens = NewCache[string, AccessToken](s, maxAccessTokens)

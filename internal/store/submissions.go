@@ -6,7 +6,6 @@ import (
 	"errors"
 	"hash/fnv"
 	"slices"
-	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -205,9 +204,8 @@ var (
 // share one commit.
 func (s *Store) storeBatch(batch []*pendingSubmission) {
 	// Every node uses the same order, so that transactions cannot deadlock.
-	sort.SliceStable(batch, func(i, j int) bool {
-		a, b := batch[i].Form, batch[j].Form
-		return cmp.Or(cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.ID, b.ID)) < 0
+	slices.SortStableFunc(batch, func(a, b *pendingSubmission) int {
+		return cmp.Or(cmp.Compare(a.Form.Owner, b.Form.Owner), cmp.Compare(a.Form.ID, b.Form.ID))
 	})
 	var others sync.WaitGroup
 	var panicked atomic.Pointer[any]

@@ -19,7 +19,7 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-func define(t *testing.T, text string) *form.Definition {
+func define(t testing.TB, text string) *form.Definition {
 	t.Helper()
 	var d form.Definition
 	if err := json.Unmarshal([]byte(text), &d); err != nil {
@@ -32,7 +32,7 @@ func define(t *testing.T, text string) *form.Definition {
 }
 
 // openForm creates a form that accepts responses.
-func openForm(t *testing.T, s *store.Store, owner, definition string) *store.PublicForm {
+func openForm(t testing.TB, s *store.Store, owner, definition string) *store.PublicForm {
 	t.Helper()
 	f, err := s.CreateForm(ctx, owner, form.Header{Title: "Order", Language: "en"}, define(t, definition), time.Now())
 	if err != nil {

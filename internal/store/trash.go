@@ -26,12 +26,12 @@ const (
 		ORDER BY deleted_at DESC LIMIT 20`
 	trashedOfSQL   = `SELECT id FROM trash WHERE account_id = $1 AND form_id = $2 AND id <> form_id ORDER BY deleted_at DESC, id LIMIT 500`
 	formTrashSQL   = `DELETE FROM trash WHERE account_id = $1 AND form_id = $2`
-	formSerialsSQL = `SELECT serial, response_serial, response_tick, stored_bytes, opening_due FROM form WHERE account_id = $1 AND id = $2`
+	formSerialsSQL = `SELECT serial, response_serial, response_tick, stored_bytes, opening_due, closed_at FROM form WHERE account_id = $1 AND id = $2`
 	deleteFormSQL  = `DELETE FROM form WHERE account_id = $1 AND id = $2`
 	restoreFormSQL = `INSERT INTO form
 		(account_id, id, serial, title, description, language, status, version, revision, response_count, response_serial, response_tick,
-		 created_at, updated_at, title_key, search_key, slug, opens_at, closes_at, response_limit, sites, stored_bytes, opening_due, folder)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`
+		 created_at, updated_at, title_key, search_key, slug, opens_at, closes_at, response_limit, sites, stored_bytes, opening_due, folder, closed_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)`
 	markRestoredSQL = `UPDATE response SET restored = $4 WHERE account_id = $1 AND form_id = $2 AND id = $3`
 	holdAccountSQL  = `UPDATE account SET form_serial = form_serial WHERE id = $1`
 )
@@ -59,6 +59,7 @@ type trashedForm struct {
 	ResponseTick   int64
 	StoredBytes    int64
 	OpeningDue     int64
+	ClosedAt       int64
 }
 
 // DeleteForm deletes a form with its responses; revision as in FormRevision. RestoreForm can
@@ -71,7 +72,7 @@ func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64
 			return err
 		}
 		trashed := trashedForm{Form: f}
-		if err := queryOne(t.Query, formSerialsSQL, []any{owner, id}, &trashed.Serial, &trashed.ResponseSerial, &trashed.ResponseTick, &trashed.StoredBytes, &trashed.OpeningDue); err != nil {
+		if err := queryOne(t.Query, formSerialsSQL, []any{owner, id}, &trashed.Serial, &trashed.ResponseSerial, &trashed.ResponseTick, &trashed.StoredBytes, &trashed.OpeningDue, &trashed.ClosedAt); err != nil {
 			return err
 		}
 		content, err := json.Marshal(trashed)

@@ -139,7 +139,9 @@ const (
 	setDisabledSQL = `UPDATE account SET disabled_at = $2 WHERE id = $1`
 	deleteUserSQL  = `DELETE FROM account WHERE id = $1`
 
-	moveRecipientsSQL = `UPDATE form_recipient SET email_key = $3, email = $4, confirmed_at = 0
+	// A member's confirmed address needs no other confirmation. A guest who had confirmed theirs
+	// has confirmed the new one too.
+	moveRecipientsSQL = `UPDATE form_recipient SET email_key = $3, email = $4, confirmed_at = CASE WHEN confirmed_at > 0 THEN CAST($5 AS BIGINT) ELSE 0 END
 		WHERE account_id = $1 AND email_key = $2 AND NOT EXISTS (SELECT 1 FROM form_recipient other
 			WHERE other.account_id = $1 AND other.form_id = form_recipient.form_id AND other.email_key = $3)`
 	dropRecipientsSQL = `DELETE FROM form_recipient WHERE account_id = $1 AND email_key = $2`
@@ -195,7 +197,8 @@ func setEmail(t db.Tx, c EmailChange) error {
 	return addMails(t, c.Owner, c.Mails...)
 }
 
-// moveRecipients makes the notifications that the user gets go to the new address.
+// moveRecipients makes the notifications that the user gets go to the new address, in the user's
+// own space and in those that the user is in.
 func moveRecipients(t db.Tx, c EmailChange) error {
 	var before string
 	if err := queryOne(t.Query, emailKeySQL, []any{c.Owner}, &before); err != nil {
@@ -205,11 +208,24 @@ func moveRecipients(t db.Tx, c EmailChange) error {
 	if key == before {
 		return nil
 	}
-	if _, err := t.Exec(moveRecipientsSQL, c.Owner, before, key, c.Email); err != nil {
+	spaces := []string{c.Owner}
+	if err := t.Query(ownMembershipsSQL, func(r db.Row) error {
+		var space, role string
+		err := r.Scan(&space, &role)
+		spaces = append(spaces, space)
+		return err
+	}, c.Owner); err != nil {
 		return err
 	}
-	_, err := t.Exec(dropRecipientsSQL, c.Owner, before)
-	return err
+	for _, space := range spaces {
+		if _, err := t.Exec(moveRecipientsSQL, space, before, key, c.Email, toMillis(c.VerifiedAt)); err != nil {
+			return err
+		}
+		if _, err := t.Exec(dropRecipientsSQL, space, before); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // PasswordChange is a new password, and what stays valid. By default, everything that

@@ -201,6 +201,9 @@ func (s *Store) AddWebhook(ctx context.Context, owner string, w Webhook, once Id
 			made, err = readWebhook(t.Query, owner, WebhookKey{w.FormID, earlier})
 			return replaceNotFound(err, fault.New(fault.NotFoundInAccount, "The object created with this Idempotency-Key has been deleted."))
 		}
+		if err := checkGrantOf(t, owner, w, now); err != nil {
+			return err
+		}
 		var n int64
 		if err := queryOne(t.Query, countWebhooksSQL, []any{owner, w.FormID}, &n); err != nil || n >= MaxWebhooks {
 			return errorWhen(err, n >= MaxWebhooks, errTooManyWebhooks)
@@ -216,6 +219,9 @@ func (s *Store) AddWebhook(ctx context.Context, owner string, w Webhook, once Id
 		return err
 	})
 	s.db.Invalidate(webhookOwners)
+	if err == nil {
+		err = s.pauseIfLate(ctx, owner, made, now)
+	}
 	return made, repeated, err
 }
 
@@ -257,6 +263,9 @@ func (s *Store) UpdateWebhook(ctx context.Context, owner string, key WebhookKey,
 		}
 		if moves {
 			w.AppID, w.GrantID, w.PersonID = change.AppID, change.GrantID, change.PersonID
+			if err := checkGrantOf(t, owner, w, now); err != nil {
+				return err
+			}
 		}
 		if becomesActive {
 			w.DisabledReason, w.FailingSince = "", time.Time{}
@@ -274,6 +283,9 @@ func (s *Store) UpdateWebhook(ctx context.Context, owner string, key WebhookKey,
 		return recordWebhookChange(ctx, t, owner, before, w)
 	})
 	s.db.Invalidate(webhookOwners)
+	if err == nil && change.GrantID != "" && w.GrantID == change.GrantID {
+		err = s.pauseIfLate(ctx, owner, w, now)
+	}
 	return w, err
 }
 

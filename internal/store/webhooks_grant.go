@@ -2,10 +2,12 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"formulary/internal/account"
 	"formulary/internal/db"
+	"formulary/internal/fault"
 )
 
 // A webhook that an application created ends with the access of the application, one that was
@@ -42,10 +44,11 @@ func endGrantWebhooks(t db.Tx, person string, now time.Time) error {
 
 // hasEnded reports whether what a webhook depends on gives no access to its form any more. Without
 // a grant, it is the owner who has access.
-func hasEnded(q querier, owner string, w Webhook, now time.Time) (bool, error) {
+func hasEnded(q querier, space string, w Webhook, now time.Time) (bool, error) {
 	if w.GrantID == "" {
 		return false, nil
 	}
+	owner := space
 	if w.PersonID != "" {
 		owner = w.PersonID
 	}
@@ -54,8 +57,36 @@ func hasEnded(q querier, owner string, w Webhook, now time.Time) (bool, error) {
 		sql, args = livePersonalTokenSQL, args[:3]
 	}
 	var live int64
-	err := queryOne(q, sql, args, &live)
-	return live == 0, replaceNotFound(err, nil)
+	if err := queryOne(q, sql, args, &live); err != nil || w.PersonID == "" {
+		return live == 0, replaceNotFound(err, nil)
+	}
+	allowed, err := mayHook(q, w.PersonID, space, w.FormID)
+	return !allowed, err
+}
+
+// checkGrantOf returns an error if the grant of a webhook in a space of others has ended since the
+// request that stores the webhook was authorized. Whoever ends it, or the access of its user to the
+// space, then finds the webhook.
+func checkGrantOf(t db.Tx, space string, w Webhook, now time.Time) error {
+	if w.PersonID == "" {
+		return nil // the cleanup finds those in the user's own space
+	}
+	if err := holdMembership(t, w.PersonID, space); errors.Is(err, ErrForeignSpace) {
+		return fault.NotFound
+	} else if err != nil {
+		return err
+	}
+	ended, err := hasEnded(t.Query, space, w, now)
+	return errorWhen(err, ended, fault.NotFound)
+}
+
+// mayHook reports whether the role of a person in a space of others allows webhooks of a form.
+func mayHook(q querier, person, space, formID string) (bool, error) {
+	access, err := readAccess(q, person, space)
+	if err != nil {
+		return false, replaceNotFound(err, nil)
+	}
+	return access.Check(account.WebhooksWrite, formID) == nil, nil
 }
 
 // endLapsedGrants ends the grants of active webhooks that were not used since a time, in all

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"formulary/internal/account"
 	"formulary/internal/db"
 )
 
@@ -62,10 +63,15 @@ func (s *Store) pauseSpaceWebhooks(ctx context.Context, space, person string, no
 	for _, w := range list {
 		var allowed int64
 		err := queryOne(s.query(ctx), allowedSQL, []any{person, w.GrantID, toMillis(now), w.FormID}, &allowed)
-		if isMissing(err) {
-			ended = append(ended, w)
-		} else if err != nil {
+		hooks := false
+		if err == nil {
+			hooks, err = mayHook(s.query(ctx), person, space, w.FormID)
+		}
+		if replaceNotFound(err, nil) != nil {
 			return err
+		}
+		if !hooks {
+			ended = append(ended, w)
 		}
 	}
 	if len(ended) == 0 {
@@ -78,6 +84,29 @@ func (s *Store) pauseSpaceWebhooks(ctx context.Context, space, person string, no
 			}
 		}
 		return nil
+	})
+}
+
+// pauseIfLate pauses a webhook in a space of others that was stored while its user or its grant lost
+// the access to the form. Those who take the access away pause webhooks that are stored before.
+func (s *Store) pauseIfLate(ctx context.Context, space string, w Webhook, now time.Time) error {
+	if w.PersonID == "" || w.Status != WebhookActive {
+		return nil
+	}
+	ended, err := hasEnded(s.query(ctx), space, w, now)
+	if err == nil && !ended {
+		var access account.Access
+		if access, err = readAccess(s.query(ctx), w.PersonID, space); err == nil {
+			err = access.Check(account.FormsRead, w.FormID)
+		}
+		ended, err = isMissing(err), replaceNotFound(err, nil)
+	}
+	if err != nil || !ended {
+		return err
+	}
+	return s.write(ctx, space, func(t db.Tx) error {
+		_, err := t.Exec(pauseWebhookSQL, space, w.FormID, w.ID, w.GrantID, toMillis(now))
+		return err
 	})
 }
 
@@ -117,7 +146,7 @@ func (s *Store) endLapsed(ctx context.Context, person, grant string, usedSince, 
 		return replaceNotFound(err, nil)
 	}
 	return s.write(ctx, person, func(t db.Tx) error {
-		_, err := t.Exec(endLapsedSQL, args...)
+		_, err := endGrants(ctx, t, endLapsedSQL, person, args[1:]...)
 		return err
 	})
 }
@@ -140,7 +169,7 @@ func (s *Store) EndExpiredGrants(ctx context.Context, now time.Time) (err error)
 		}
 		for _, g := range list {
 			err := s.write(ctx, g.person, func(t db.Tx) error {
-				if _, err := t.Exec(endOnTimeSQL, g.person, g.id, toMillis(now)); err != nil {
+				if _, err := endGrants(ctx, t, endOnTimeSQL, g.person, g.id, toMillis(now)); err != nil {
 					return err
 				}
 				return endGrantWebhooks(t, g.person, now)

@@ -155,7 +155,8 @@ func TestEndedGrantPausesWebhooksOfSpaces(t *testing.T) {
 // Somebody who is removed from a space while they allow an application has no grant afterwards,
 // also if they become a member again.
 func TestConsentBesideRemoval(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, storage storetest.Storage) {
+		other := storetest.Open(t, storage)
 		ada, bob := addUser(t, s, "ada@example.com"), addUser(t, s, "bob@example.com")
 		app, space := newApp(t, s, ada.ID), addSpace(t, s, "Team", ada)
 		for range 5 {
@@ -172,7 +173,7 @@ func TestConsentBesideRemoval(t *testing.T) {
 				t.Fatal(err)
 			}
 			removed := make(chan error)
-			go func() { removed <- s.RemoveMember(ctx, space, bob.ID, now) }()
+			go func() { removed <- other.RemoveMember(ctx, space, bob.ID, now) }()
 			_, allowErr := s.AllowConsent(ctx, ticket.Ref(), store.Consent{Code: code, Expires: now.Add(time.Hour), Choice: choice}, now)
 			if err := <-removed; err != nil {
 				t.Fatal(err)

@@ -158,7 +158,7 @@ func TestVersionHistory(t *testing.T) {
 
 // A formula is tried with sample answers before it is saved, and its mistake is located.
 func TestFormulaTrial(t *testing.T) {
-	s := clitest.Start(t, storetest.SQLite(t))
+	s := clitest.Start(t, storetest.MigratedSQLite(t))
 	s.AddUser(ada)
 	s.AddUser(bob)
 	b, other := s.Browser(), s.Browser()
@@ -179,7 +179,7 @@ func TestFormulaTrial(t *testing.T) {
 
 // Templates have a picture and a preview that can be tried.
 func TestTemplateGallery(t *testing.T) {
-	s := clitest.Start(t, storetest.SQLite(t))
+	s := clitest.Start(t, storetest.MigratedSQLite(t))
 	s.AddUser(ada)
 	b := s.Browser()
 	b.SignIn(ada)

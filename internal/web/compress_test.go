@@ -118,7 +118,14 @@ func TestSecretsAreNotCompressed(t *testing.T) {
 			res, _ := signedIn.do("POST", "/spaces", url.Values{"name": {"Team"}})
 			return res.Header.Get("Location")
 		}())
-		check(signedIn, "GET", space, nil, 200)
+		for _, path := range spacePages(t, s, b) {
+			check(signedIn, "GET", path, nil, 200)
+		}
+		editors := "/forms/" + form + "/editors"
+		if others := check(signedIn, "POST", editors, url.Values{"revision": {"0"}}, 200); !strings.Contains(others, `"others"`) {
+			t.Errorf("the other editors: %s", others)
+		}
+		check(signedIn, "GET", space+"/audit/download", nil, 200)
 		if made := check(signedIn, "POST", space+"/invitations", url.Values{"role": {"viewer"}, "link": {"1"}}, 200); !strings.Contains(made, "fmi_") {
 			t.Error("the link is not shown")
 		}

@@ -17,7 +17,7 @@ func TestStorageFaults(t *testing.T) {
 	server := blobtest.StartS3(t)
 	proxy := blobtest.StartProxy(t, server.Address)
 	c := server.ConfigAt(proxy.Address)
-	s := clitest.Start(t, storetest.SQLite(t), "--files="+c.URL, "--s3-key="+c.Key, "--s3-secret="+c.Secret)
+	s := clitest.Start(t, storetest.MigratedSQLite(t), "--files="+c.URL, "--s3-key="+c.Key, "--s3-secret="+c.Secret)
 	token, id := publishAsAda(t, s, application)
 	file := pdf + strings.Repeat("x", 200_000)
 	stored := 0

@@ -107,6 +107,11 @@ func TestMoveProgress(t *testing.T) {
 		if err := db.StartMove(t.Context(), space, formID, person.ID, time.Now()); err != nil {
 			t.Fatal(err)
 		}
+		status(t, "a form that is copied", a.Get("/forms/"+formID+"/share"), 200)
+		has(t, a.Get("/forms/"+formID+"/move"), "Moving form", "On the way")
+		if err := db.PrepareMove(t.Context(), space, formID, time.Now()); err != nil {
+			t.Fatal(err)
+		}
 		p := a.Get("/forms/" + formID + "/move")
 		if has(t, p, "Moving form", "On the way"); p.Header.Get("Refresh") == "" {
 			t.Error("the page does not reload itself")

@@ -1,11 +1,54 @@
 package web_test
 
 import (
+	"net/url"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"formulary/internal/cli/clitest"
+	"formulary/internal/store/storetest"
 )
+
+// spacePages returns the addresses of pages about a space of the user, and of a form in it.
+func spacePages(t *testing.T, s *clitest.Service, b *clitest.Browser) []string {
+	t.Helper()
+	s.AddUser(bob)
+	s.Token(ada, s.AddApp(ada, "https://app.example.com/cb"), "forms:read")
+	grant := regexp.MustCompile(`/connections/con_\w{26}`).FindString(b.Get("/connections").Text)
+	space := newSpace(t, b, "Team")
+	form := strings.TrimSuffix(b.Post("/forms", url.Values{"title": {"Order"}}).Header.Get("Location"), "/build")
+	status(t, "share", b.Post(form+"/people", url.Values{"email": {bob}, "role": {"editor"}}), 303)
+	status(t, "invite", b.Post(form+"/people", url.Values{"link": {"1"}, "role": {"viewer"}}), 200)
+	return []string{grant, space, space + "?page=2", space + "/audit", space + "/audit?action=form.shared&since=2026-01-01", newLink(t, b, space, "viewer"), form + "/share", movingForm(t, s, b)}
+}
+
+// movingForm returns the address of the page about a form that is being moved.
+func movingForm(t *testing.T, s *clitest.Service, b *clitest.Browser) string {
+	t.Helper()
+	db := storetest.Open(t, s.Storage)
+	user, err := db.UserByEmail(t.Context(), ada)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 { // the service may complete a move at any time
+		form := strings.TrimSuffix(b.Post("/forms", url.Values{"title": {"Order"}}).Header.Get("Location"), "/build")
+		formID := strings.TrimPrefix(form, "/forms/")
+		from, err := db.SpaceOfForm(t.Context(), formID)
+		if err == nil {
+			err = db.StartMove(t.Context(), from, formID, user.ID, time.Now())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Get(form+"/move").StatusCode == 200 {
+			return form + "/move"
+		}
+	}
+	t.Fatal("moves end at once")
+	return ""
+}
 
 // All pages have the same headers; errors are pages too.
 func TestPages(t *testing.T) {
@@ -13,7 +56,8 @@ func TestPages(t *testing.T) {
 		s.AddUser(ada)
 		b := s.Browser()
 		b.SignIn(ada)
-		for _, path := range []string{"/", "/account", "/applications", "/applications/new", "/connections", "/spaces", "/mails", "/docs/api", "/docs/api/listForms", "/docs/api/callback", "/nonsense", "/?page=9999", "/?page=x"} {
+		pages := []string{"/", "/account", "/applications", "/applications/new", "/connections", "/spaces", "/mails", "/docs/api", "/docs/api/listForms", "/docs/api/callback", "/nonsense", "/?page=9999", "/?page=x"}
+		for _, path := range append(pages, spacePages(t, s, b)...) {
 			p := b.Get(path)
 			want := 200
 			if path == "/nonsense" {

@@ -35,7 +35,7 @@ func weight(t *testing.T, b *clitest.Browser, p clitest.Page) int {
 // Each operation of the document is in the overview and has a complete page.
 func TestReference(t *testing.T) {
 	t.Parallel()
-	s := clitest.Start(t, storetest.SQLite(t))
+	s := clitest.Start(t, storetest.MigratedSQLite(t))
 	b := s.Browser()
 	var doc struct {
 		Paths map[string]map[string]struct {
@@ -129,7 +129,7 @@ func TestReference(t *testing.T) {
 // The command in the reference works as it is, once the token is set.
 func TestReferenceExample(t *testing.T) {
 	t.Parallel()
-	s := clitest.Start(t, storetest.SQLite(t))
+	s := clitest.Start(t, storetest.MigratedSQLite(t))
 	s.AddUser(ada)
 	app := s.AddApp(ada, "https://app.example/cb")
 	token := s.Token(ada, app, "forms:write").Access
@@ -147,7 +147,7 @@ func TestReferenceExample(t *testing.T) {
 // The reference is translated, except for texts of the document.
 func TestReferenceInGerman(t *testing.T) {
 	t.Parallel()
-	s := clitest.Start(t, storetest.SQLite(t))
+	s := clitest.Start(t, storetest.MigratedSQLite(t))
 	s.AddUser(ada)
 	b := s.Browser()
 	b.SignIn(ada)

@@ -37,7 +37,7 @@ func TestPagesOfRoles(t *testing.T) {
 			status(t, "share", a.Post(id+"/people", url.Values{"email": {"eve@example.com"}, "role": {"viewer"}}), 303)
 		}
 		guest.Get(form + "/responses") // enters the space
-		pages := []string{"/", "/?search=survey", "/?search=nothing", "/templates", form + "/flow", form + "/share", draft + "/share", form + "/versions", draft + "/versions", form + "/responses", draft + "/responses", response, response + "/detail", form + "/summary", draft + "/summary"}
+		pages := []string{form + "/connect/notify", draft + "/connect/notify", "/", "/?search=survey", "/?search=nothing", "/templates", form + "/flow", form + "/share", draft + "/share", form + "/versions", draft + "/versions", form + "/responses", draft + "/responses", response, response + "/detail", form + "/summary", draft + "/summary"}
 		for name, b := range map[string]*clitest.Browser{"viewer": viewer, "guest": guest} {
 			seen := map[string]bool{}
 			for _, path := range pages {

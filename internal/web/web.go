@@ -61,6 +61,8 @@ type Config struct {
 	// Mails that strangers can cause, by their network and by recipient.
 	MailsByNetwork   *limit.Limiter[netip.Addr]
 	MailsByRecipient *limit.Limiter[string]
+	// InvitationsByPerson limits to how many addresses a person gives access.
+	InvitationsByPerson *limit.Limiter[string]
 	// Actions limits requests of respondents that cost as much as a submission; nil: no
 	// limit.
 	Actions       *limit.Limiter[netip.Addr]
@@ -102,7 +104,7 @@ func New(c Config) (*Handler, error) {
 		return nil, err
 	}
 	if web.workspace, err = workspace.New(workspace.Config{Site: site, Store: c.Store, Files: c.Files, Webhooks: c.Webhooks, Mails: c.Mails, Now: c.Now, Sessions: web.sessions, Streams: c.Live, ShowPreview: web.public.Preview, ShowEdit: web.public.EditResponse,
-		Address: c.Address, MailsByNetwork: c.MailsByNetwork, MailsByRecipient: c.MailsByRecipient,
+		Address: c.Address, MailsByNetwork: c.MailsByNetwork, MailsByRecipient: c.MailsByRecipient, InvitationsByPerson: c.InvitationsByPerson,
 	}); err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 
 func TestSecurityTxt(t *testing.T) {
 	t.Parallel()
-	s := clitest.Start(t, storetest.SQLite(t), "--base-url=https://forms.example.com",
+	s := clitest.Start(t, storetest.MigratedSQLite(t), "--base-url=https://forms.example.com",
 		"--security-contact=mailto:security@example.com", "--security-policy=https://example.com/policy")
 	// Not at the base URL, which does not resolve.
 	res, err := http.Get(s.Local + web.SecurityTxt)
@@ -55,12 +55,12 @@ func TestSecurityTxt(t *testing.T) {
 		t.Errorf("fields: %v", fields)
 	}
 	// RFC 9116 requires https: for Canonical.
-	s = clitest.Start(t, storetest.SQLite(t), "--security-contact=https://example.com/report")
+	s = clitest.Start(t, storetest.MigratedSQLite(t), "--security-contact=https://example.com/report")
 	p := s.Browser().Get(web.SecurityTxt)
 	if !strings.HasPrefix(p.Text, "Contact: https://example.com/report\nExpires: ") || strings.Contains(p.Text, "Canonical") || strings.Contains(p.Text, "Policy") {
 		t.Errorf("over http:\n%s", p.Text)
 	}
-	s = clitest.Start(t, storetest.SQLite(t))
+	s = clitest.Start(t, storetest.MigratedSQLite(t))
 	status(t, "not configured", s.Browser().Get(web.SecurityTxt), 404)
 }
 

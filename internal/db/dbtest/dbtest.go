@@ -29,18 +29,18 @@ type Storage struct {
 // Each runs a test on every engine, at the same time.
 func Each(t *testing.T, test func(t *testing.T, storage Storage)) {
 	t.Helper()
-	each(t, Postgres, test)
+	each(t, SQLite, Postgres, test)
 }
 
-// EachReused is Each with ReusedPostgres.
-func EachReused(t *testing.T, test func(t *testing.T, storage Storage)) {
+// EachReused is Each with ReusedPostgres, and with the SQLite database that the caller prepares.
+func EachReused(t *testing.T, sqlite func(testing.TB) Storage, test func(t *testing.T, storage Storage)) {
 	t.Helper()
-	each(t, ReusedPostgres, test)
+	each(t, sqlite, ReusedPostgres, test)
 }
 
-func each(t *testing.T, postgres func(testing.TB) Storage, test func(t *testing.T, storage Storage)) {
+func each(t *testing.T, sqlite, postgres func(testing.TB) Storage, test func(t *testing.T, storage Storage)) {
 	t.Helper()
-	for name, storage := range map[string]func(testing.TB) Storage{"sqlite": SQLite, "postgres": postgres} {
+	for name, storage := range map[string]func(testing.TB) Storage{"sqlite": sqlite, "postgres": postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, storage(t))

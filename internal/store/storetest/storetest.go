@@ -3,7 +3,15 @@
 package storetest
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 
 	"formulary/internal/db/dbtest"
@@ -19,14 +27,48 @@ func Each(t *testing.T, test func(t *testing.T, storage Storage)) {
 	dbtest.Each(t, test)
 }
 
-// EachReused is Each for tests that do not mind a schema of an earlier test, without rows.
+// EachReused is Each for tests that do not mind tables without rows. It is faster.
 func EachReused(t *testing.T, test func(t *testing.T, storage Storage)) {
 	t.Helper()
-	dbtest.EachReused(t, test)
+	dbtest.EachReused(t, MigratedSQLite, test)
 }
 
 // SQLite returns an empty data directory.
 func SQLite(t testing.TB) Storage { return dbtest.SQLite(t) }
+
+// migratedSQLite is the content of a database that has all tables and no rows.
+var migratedSQLite = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "formulary-storetest-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	s, err := store.Open(context.Background(), dir, "")
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(filepath.Join(dir, sqliteFile))
+})
+
+// sqliteFile is the name of the database in the data directory.
+const sqliteFile = "formulary.db"
+
+// MigratedSQLite returns a data directory whose database has all tables and no rows.
+func MigratedSQLite(t testing.TB) Storage {
+	t.Helper()
+	content, err := migratedSQLite()
+	if err != nil {
+		t.Fatalf("migrate: %v", err)
+	}
+	storage := SQLite(t)
+	if err := os.WriteFile(filepath.Join(storage.Data, sqliteFile), content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return storage
+}
 
 // Postgres returns an empty schema in the test server.
 func Postgres(t testing.TB) Storage {
@@ -47,4 +89,39 @@ func Open(t testing.TB, p Storage) *store.Store {
 		}
 	})
 	return s
+}
+
+// Rows returns the rows of all tables that a backup contains, except for those of some tables, as
+// text. Two lists are equal if nothing was changed between them.
+func Rows(t testing.TB, s *store.Store, except ...string) []string {
+	t.Helper()
+	var backup bytes.Buffer
+	_, err := s.Backup(context.Background(), &backup)
+	var zip *gzip.Reader
+	if err == nil {
+		zip, err = gzip.NewReader(&backup)
+	}
+	if err != nil {
+		t.Fatalf("read all rows: %v", err)
+	}
+	var rows []string
+	table := ""
+	for lines := json.NewDecoder(zip); ; {
+		var line struct {
+			Table string
+			Row   json.RawMessage
+		}
+		if err := lines.Decode(&line); err == io.EOF {
+			slices.Sort(rows)
+			return rows
+		} else if err != nil {
+			t.Fatalf("read all rows: %v", err)
+		}
+		if line.Table != "" {
+			table = line.Table
+		}
+		if line.Row != nil && !slices.Contains(except, table) {
+			rows = append(rows, table+" "+string(line.Row))
+		}
+	}
 }

@@ -114,6 +114,9 @@ func (pages *Pages) describeInvitation(req *page.Request, p *invitationPage, i s
 	if err != nil {
 		return err
 	}
+	if from.Disabled {
+		return fault.NotFound
+	}
 	p.Space, p.From, p.Email = space.Name, from.DisplayName(), i.Email
 	if i.Email != "" {
 		_, err := pages.Store.UserByEmail(req.Context(), i.Email)

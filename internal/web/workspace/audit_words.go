@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"formulary/internal/account"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
@@ -86,7 +87,8 @@ func (pages *Pages) describeEntry(req *page.Request, e store.AuditEntry) string 
 	if !ok { // a later version of the service recorded it
 		return pages.describeActor(req, e.Actor) + ": " + string(e.Action)
 	}
-	return pages.Site.TranslateFor(req, sentence, pages.describeActor(req, e.Actor), object, detail)
+	plain := account.WithoutDirections // a name must not turn around what the sentence says
+	return pages.Site.TranslateFor(req, sentence, plain(pages.describeActor(req, e.Actor)), plain(object), plain(detail))
 }
 
 // describeActor says who has acted.

@@ -82,6 +82,15 @@ func (pages *Pages) postedInvitation(req *page.Request, parse func(string) (acco
 // invite adds an invitation that may replace another one. It is sent to the address or, if there is
 // none, its link is returned.
 func (pages *Pages) invite(req *page.Request, i store.Invitation, replaces string) (link string, err error) {
+	if i.Email != "" {
+		if _, wait, ok := pages.InvitationsByPerson.Allow(req.User.ID); !ok {
+			return "", fault.TooManyRequests(limit.RetryAfterSeconds(wait))
+		}
+	}
+	return pages.sendInvitation(req, i, replaces)
+}
+
+func (pages *Pages) sendInvitation(req *page.Request, i store.Invitation, replaces string) (link string, err error) {
 	now := pages.Now()
 	n := store.NewInvitation{Invitation: i, Secret: account.NewSecret(account.InvitationKey, i.Space, now), Replaces: replaces}
 	link = pages.Site.BaseURL + "/invitation?token=" + n.Secret.Text
@@ -171,7 +180,7 @@ func (pages *Pages) WithdrawInvitation(req *page.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := pages.Store.WithdrawInvitation(req.Context(), i.Space, i.ID); err != nil {
+	if err := pages.Store.ManagedBy(req.User.ID).WithdrawInvitation(req.Context(), i.Space, i.ID); err != nil {
 		return err
 	}
 	return req.Redirect(spacePath(i.Space) + "?done=withdrawn")

@@ -53,7 +53,35 @@ func (pages *Pages) Live(req *page.Request) error {
 		if err != nil {
 			return err
 		}
+		if access.FormList != only { // other forms are shared with them now
+			return &fault.Error{Code: fault.Forbidden}
+		}
 		return access.Check(account.FormsRead, req.FormID())
 	})
 	return nil
+}
+
+// stillAllowed returns a function that returns an error once the user's role does not allow what
+// the page is for. It looks when something of the user changes, and every few seconds.
+func (pages *Pages) stillAllowed(req *page.Request, needed account.Scope) func() error {
+	checked, generation := pages.Now(), pages.Store.UserGeneration(req.User.ID)
+	return func() error {
+		now, latest := pages.Now(), pages.Store.UserGeneration(req.User.ID)
+		if now.Sub(checked) < sessionInterval && latest == generation {
+			return nil
+		}
+		user, err := pages.Store.User(req.Context(), req.User.ID)
+		if err != nil {
+			return err
+		}
+		access, err := pages.Store.Access(req.Context(), user.ID, req.Owner())
+		if err != nil {
+			return err
+		}
+		checked, generation = now, latest
+		if user.Disabled {
+			return &fault.Error{Code: fault.Forbidden}
+		}
+		return access.Check(needed, req.FormID())
+	}
 }

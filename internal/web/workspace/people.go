@@ -7,6 +7,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
+	"formulary/internal/limit"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
@@ -71,18 +72,22 @@ func (pages *Pages) ShareForm(req *page.Request) error {
 	if i.Email, err = account.ParseEmail(req.Field("email")); err != nil {
 		return pages.afterPeople(req, s, "", fault.InvalidFields(fault.DetailOf("email", err)))
 	}
+	if _, wait, ok := pages.InvitationsByPerson.Allow(req.User.ID); !ok {
+		return fault.TooManyRequests(limit.RetryAfterSeconds(wait))
+	}
 	person, err := pages.Store.UserByEmail(req.Context(), i.Email)
-	if err == nil {
-		err = pages.Store.ShareForm(req.Context(), i.Space, i.FormID, person.ID, role, pages.Now())
+	// Anybody can have signed up with an address that is not confirmed.
+	if err == nil && person.IsEmailVerified() {
+		err = pages.Store.ManagedBy(req.User.ID).ShareForm(req.Context(), store.FormShare{Owner: i.Space, FormID: i.FormID, Person: person.ID, Role: role}, pages.Now())
 		return pages.afterPeople(req, s, "shared", err)
 	}
-	if !errors.Is(err, fault.NotFound) {
+	if err != nil && !errors.Is(err, fault.NotFound) {
 		return err
 	}
 	if !pages.canInviteByMail() {
 		return pages.afterPeople(req, s, "", fault.InvalidField("email", "no account has this address; create a link instead"))
 	}
-	_, err = pages.invite(req, i, "")
+	_, err = pages.sendInvitation(req, i, "")
 	return pages.afterPeople(req, s, "invited", err)
 }
 
@@ -94,7 +99,7 @@ func (pages *Pages) ChangeShare(req *page.Request) error {
 	}
 	role, err := account.ParseFormRole(req.Field("role"))
 	if err == nil {
-		err = pages.Store.ShareForm(req.Context(), req.Owner(), req.PathValue("id"), person, role, pages.Now())
+		err = pages.Store.ManagedBy(req.User.ID).ShareForm(req.Context(), store.FormShare{Owner: req.Owner(), FormID: req.PathValue("id"), Person: person, Role: role}, pages.Now())
 	}
 	return pages.afterPeople(req, peopleSettings{}, "role", err)
 }
@@ -118,7 +123,7 @@ func (pages *Pages) EndShare(req *page.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := pages.Store.EndShare(req.Context(), req.Owner(), req.PathValue("id"), person, pages.Now()); err != nil {
+	if err := pages.Store.ManagedBy(req.User.ID).EndShare(req.Context(), req.Owner(), req.PathValue("id"), person, pages.Now()); err != nil {
 		return err
 	}
 	return pages.afterPeople(req, peopleSettings{}, "unshare", nil)
@@ -141,7 +146,7 @@ func (pages *Pages) WithdrawFromForm(req *page.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := pages.Store.WithdrawInvitation(req.Context(), i.Space, i.ID); err != nil {
+	if err := pages.Store.ManagedBy(req.User.ID).WithdrawInvitation(req.Context(), i.Space, i.ID); err != nil {
 		return err
 	}
 	return pages.afterPeople(req, peopleSettings{}, "withdrawn", nil)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"formulary/internal/account"
 	"formulary/internal/download"
 	"formulary/internal/export"
 	"formulary/internal/fault"
@@ -62,8 +63,9 @@ func (pages *Pages) ExportResponses(req *page.Request) error {
 	if err := pages.Store.RecordExport(req.Context(), req.Owner(), id, format.Name); err != nil {
 		return err
 	}
+	allowed := pages.stillAllowed(req, account.ResponsesRead)
 	each := func(fn func(form.Response) error) error {
-		return pages.Store.StreamResponses(req.Context(), req.Owner(), id, filter, fn)
+		return pages.Store.StreamResponses(req.Context(), req.Owner(), id, filter, download.While(allowed, fn))
 	}
 	return download.Send(req.W, req.Request, pages.Site.Log, download.File{Name: fileName(f.Title, id) + "." + format.Name, MediaType: format.Type}, func(out io.Writer) error {
 		if isArchive {

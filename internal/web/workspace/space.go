@@ -99,7 +99,7 @@ func (pages *Pages) failSpace(req *page.Request, p *spacePage, control string, e
 func (pages *Pages) RenameSpace(req *page.Request) error {
 	name, err := account.ParseSpaceName(req.Field("name"))
 	if err == nil {
-		err = pages.Store.RenameSpace(req.Context(), req.Owner(), name)
+		err = pages.Store.ManagedBy(req.User.ID).RenameSpace(req.Context(), req.Owner(), name)
 	}
 	if err != nil {
 		return pages.failSpace(req, &spacePage{Name: req.Field("name")}, "name", err)
@@ -118,7 +118,7 @@ func (pages *Pages) ChangeMember(req *page.Request) error {
 		if err = pages.checkMember(req, person); err != nil {
 			return err
 		}
-		err = pages.Store.SetMember(req.Context(), req.Owner(), person, role, pages.Now())
+		err = pages.Store.ManagedBy(req.User.ID).SetMember(req.Context(), req.Owner(), person, role, pages.Now())
 	}
 	if err != nil {
 		return pages.failSpace(req, &spacePage{}, "members", err)
@@ -150,7 +150,7 @@ func (pages *Pages) RemoveMember(req *page.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := pages.Store.RemoveMember(req.Context(), req.Owner(), person, pages.Now()); err != nil {
+	if err := pages.Store.ManagedBy(req.User.ID).RemoveMember(req.Context(), req.Owner(), person, pages.Now()); err != nil {
 		return pages.failSpace(req, &spacePage{}, "members", err)
 	}
 	if person == req.User.ID {
@@ -190,7 +190,7 @@ func (pages *Pages) DeleteSpace(req *page.Request) error {
 	if req.Field("confirm") != space.Name {
 		return pages.failSpace(req, &spacePage{}, "confirm", fault.InvalidField("confirm", "enter the name of the space to confirm"))
 	}
-	if _, err := pages.Store.DeleteSpace(req.Context(), space.Key, pages.Now()); err != nil {
+	if _, err := pages.Store.ManagedBy(req.User.ID).DeleteSpace(req.Context(), space.Key, pages.Now()); err != nil {
 		return err
 	}
 	if req.ChosenSpace() == space.Key {

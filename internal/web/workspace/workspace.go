@@ -45,6 +45,8 @@ type Config struct {
 	Address          func(*http.Request) netip.Addr
 	MailsByNetwork   *limit.Limiter[netip.Addr]
 	MailsByRecipient *limit.Limiter[string]
+	// InvitationsByPerson limits to how many addresses a person gives access.
+	InvitationsByPerson *limit.Limiter[string]
 }
 
 // Pages handles the requests of the workspace.
