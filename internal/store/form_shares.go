@@ -130,7 +130,6 @@ func (s *Store) EndShare(ctx context.Context, owner, formID, person string, now 
 // EndShare is Store.EndShare.
 func (m Manager) EndShare(ctx context.Context, owner, formID, person string, now time.Time) (err error) {
 	defer wrap(&err, "end share of form")
-	defer m.pauseIn(ctx, owner, person, now) // webhooks that were stored while it ran
 	return m.writeMembers(ctx, owner, person, func(t db.Tx) error {
 		if err := m.hold(t, owner); err != nil {
 			return err
@@ -148,7 +147,6 @@ func (m Manager) EndShare(ctx context.Context, owner, formID, person string, now
 // EndShares stops sharing all forms of a space with a person who is no member of it.
 func (s *Store) EndShares(ctx context.Context, owner, person string, now time.Time) (err error) {
 	defer wrap(&err, "end shares with person")
-	defer s.pauseIn(ctx, owner, person, now) // webhooks that were stored while it ran
 	return s.writeMembers(ctx, owner, person, func(t db.Tx) error {
 		if err := checkAffected(t.Exec(holdAccountSQL, owner)); err != nil {
 			return err

@@ -217,7 +217,6 @@ func (s *Store) RemoveMember(ctx context.Context, space, person string, now time
 // RemoveMember is Store.RemoveMember.
 func (m Manager) RemoveMember(ctx context.Context, space, person string, now time.Time) (err error) {
 	defer wrap(&err, "remove member")
-	defer m.pauseIn(ctx, space, person, now) // those that were stored while it ran
 	return m.writeMembers(ctx, space, person, func(t db.Tx) error {
 		if err := holdSpace(t, space); err != nil {
 			return err

@@ -219,9 +219,6 @@ func (s *Store) AddWebhook(ctx context.Context, owner string, w Webhook, once Id
 		return err
 	})
 	s.db.Invalidate(webhookOwners)
-	if err == nil {
-		err = s.pauseIfLate(ctx, owner, made, now)
-	}
 	return made, repeated, err
 }
 
@@ -283,9 +280,6 @@ func (s *Store) UpdateWebhook(ctx context.Context, owner string, key WebhookKey,
 		return recordWebhookChange(ctx, t, owner, before, w)
 	})
 	s.db.Invalidate(webhookOwners)
-	if err == nil && change.GrantID != "" && w.GrantID == change.GrantID {
-		err = s.pauseIfLate(ctx, owner, w, now)
-	}
 	return w, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"formulary/internal/account"
 	"formulary/internal/db"
 )
 
@@ -84,29 +83,6 @@ func (s *Store) pauseSpaceWebhooks(ctx context.Context, space, person string, no
 			}
 		}
 		return nil
-	})
-}
-
-// pauseIfLate pauses a webhook in a space of others that was stored while its user or its grant lost
-// the access to the form. Those who take the access away pause webhooks that are stored before.
-func (s *Store) pauseIfLate(ctx context.Context, space string, w Webhook, now time.Time) error {
-	if w.PersonID == "" || w.Status != WebhookActive {
-		return nil
-	}
-	ended, err := hasEnded(s.query(ctx), space, w, now)
-	if err == nil && !ended {
-		var access account.Access
-		if access, err = readAccess(s.query(ctx), w.PersonID, space); err == nil {
-			err = access.Check(account.FormsRead, w.FormID)
-		}
-		ended, err = isMissing(err), replaceNotFound(err, nil)
-	}
-	if err != nil || !ended {
-		return err
-	}
-	return s.write(ctx, space, func(t db.Tx) error {
-		_, err := t.Exec(pauseWebhookSQL, space, w.FormID, w.ID, w.GrantID, toMillis(now))
-		return err
 	})
 }
 
