@@ -52,6 +52,7 @@ bench: ## Run the benchmarks and update docs/benchmarks.md (20 to 30 minutes).
 lint: ## Check formatting and run go vet, staticcheck and govulncheck.
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run gofmt -w on these'; exit 1; }
 	go vet ./...
+	go vet -tags screenshots,lighthouse,faults,million ./e2e ./internal/cli ./internal/web
 	go run honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK) ./...
 	scripts/vulncheck
 

@@ -77,7 +77,7 @@ func (w demoData) createNotifications(formID string) string {
 		w.t.Fatal(err)
 	}
 	receipt := store.Receipt{Active: true, Field: "email", Subject: "See you at the open studio", Text: "We look forward to seeing you.\n\n**Lindenstraße 12**, from 10 to 18 h", Answers: true}
-	if err := w.db.SetReceipt(ctx, w.owner, formID, receipt, w.now); err != nil {
+	if err := w.db.SetReceipt(ctx, w.owner, formID, store.ReceiptChange{Receipt: receipt}, w.now); err != nil {
 		w.t.Fatal(err)
 	}
 	return "/forms/" + formID + "/connect/notify"

@@ -106,7 +106,7 @@ func TestScreenshots(t *testing.T) {
 func documentedImages(t *testing.T) map[string]bool {
 	t.Helper()
 	names := map[string]bool{}
-	for _, name := range []string{"README.md", filepath.Join("docs", "guide.md"), filepath.Join("docs", "mail.md")} {
+	for _, name := range []string{"README.md", filepath.Join("docs", "guide.md"), filepath.Join("docs", "mail.md"), filepath.Join("docs", "spaces.md"), filepath.Join("docs", "applications.md")} {
 		text, err := os.ReadFile(filepath.Join("..", name))
 		if err != nil {
 			t.Fatal(err)
@@ -197,6 +197,7 @@ func (w demoData) createData() []view {
 	if err != nil || len(list) != 1 {
 		w.t.Fatalf("there is no such response: %v", err)
 	}
+	space := w.createSpace()
 	waitForRequests := func(b *tab) {
 		ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 		defer cancel()
@@ -212,8 +213,8 @@ func (w demoData) createData() []view {
 		{name: "build", path: "/forms/" + feedback + "/build", status: 200, prepare: func(b *tab) {
 			b.wait(`document.querySelector("#builder .toolbar") !== null`)
 			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".fields > li:nth-child(7)").focus()`))
-			b.wait(`document.querySelector(".fields > li:nth-child(7) .selected") !== null`)
-			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".selected").scrollIntoView({ block: "center" })`))
+			b.wait(`document.querySelector(".fields > li:nth-child(7).selected") !== null`)
+			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".fields > .selected").scrollIntoView({ block: "center" })`))
 		}},
 		{name: "flow", path: "/forms/" + event + "/flow", status: 200},
 		{name: "share", path: "/forms/" + event + "/share", status: 200},
@@ -231,6 +232,12 @@ func (w demoData) createData() []view {
 		{name: "account", path: "/account", status: 200},
 		{name: "public", path: "/f/" + feedback + "?score=9&service=5&may_quote=true&praise=The+people.", status: 200},
 		{name: "consent", path: "/authorize?" + app.AuthorizeURL("forms:read,responses:read").Encode(), status: 200},
+		{name: "consent-limits", path: "/authorize?" + app.AuthorizeURL("forms:read,responses:read").Encode(), status: 200, prepare: func(b *tab) {
+			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".limits").open = true`))
+		}},
+		{name: "space", path: space, status: 200},
+		{name: "spaces", path: "/spaces", status: 200},
+		{name: "design", path: "/forms/" + feedback + "/design", status: 200},
 		{name: "signin", path: "/signin", status: 200},
 	}
 }

@@ -143,12 +143,14 @@ func wantSmallPage(t *testing.T, b *tab) {
 	}
 	parts := run(b, chromedp.Evaluate[[]part](`[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].map((e) => e.toJSON())`))
 	var sum float64
-	hasStyles := false
+	hasStyles, measured := false, map[string]bool{}
 	for _, p := range parts {
 		name, _, _ := strings.Cut(p.Name, "?")
-		if notMeasured.MatchString(name) {
+		// A page with live counts may load itself again.
+		if notMeasured.MatchString(name) || measured[p.Name] {
 			continue
 		}
+		measured[p.Name] = true
 		hasStyles = hasStyles || strings.HasSuffix(name, ".css") && p.Size > 0
 		sum += p.Size
 	}
@@ -156,7 +158,7 @@ func wantSmallPage(t *testing.T, b *tab) {
 		t.Errorf("no style sheet was measured among %v", parts)
 	}
 	if t.Logf("%.0f bytes", sum); sum > maxWorkspacePageBytes {
-		t.Errorf("the page has %.0f bytes, more than %d", sum, maxWorkspacePageBytes)
+		t.Errorf("the page has %.0f bytes, more than %d: %v", sum, maxWorkspacePageBytes, parts)
 	}
 }
 

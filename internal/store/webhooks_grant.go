@@ -21,7 +21,9 @@ const (
 	pauseWebhooksSQL = `UPDATE webhook SET status = 'paused', updated_at = $2 WHERE account_id = $1 AND status = 'active'
 		AND grant_id IN (SELECT c.id FROM consent c WHERE c.account_id = $1 AND (c.ended_at > 0 OR c.expires_at > 0 AND c.expires_at <= $2
 		OR c.some_forms AND NOT EXISTS (SELECT 1 FROM consent_form f WHERE f.account_id = $1 AND f.consent_id = c.id AND f.form_id = webhook.form_id)))`
-	allowedSQL = `SELECT 1 FROM consent c WHERE c.account_id = $1 AND c.id = $2 AND ` + forGrantSQL
+	// keepGrantSQL locks a grant, so that nobody ends it before the transaction does.
+	keepGrantSQL = `UPDATE consent SET issued = issued WHERE account_id = $1 AND id = $2`
+	allowedSQL   = `SELECT 1 FROM consent c WHERE c.account_id = $1 AND c.id = $2 AND ` + forGrantSQL
 	// A disabled application has no access, though its grants have not ended.
 	liveGrantSQL = `SELECT 1 FROM consent c JOIN app ON app.id = c.app_id
 		WHERE c.account_id = $1 AND c.id = $2 AND app.disabled_at = 0 AND ` + forGrantSQL
@@ -74,6 +76,9 @@ func checkGrantOf(t db.Tx, space string, w Webhook, now time.Time) error {
 	if err := holdMembership(t, w.PersonID, space); errors.Is(err, ErrForeignSpace) {
 		return fault.NotFound
 	} else if err != nil {
+		return err
+	}
+	if _, err := t.Exec(keepGrantSQL, w.PersonID, w.GrantID); err != nil {
 		return err
 	}
 	ended, err := hasEnded(t.Query, space, w, now)

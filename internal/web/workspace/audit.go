@@ -92,7 +92,7 @@ func (pages *Pages) ShowAudit(req *page.Request) error {
 		section = "spaces"
 	}
 	p := &auditPage{
-		Layout: page.Layout{TitleKey: "Audit log", Section: section}, Space: space, Since: kept.Get("since"), Until: kept.Get("until"),
+		Layout: page.Layout{TitleKey: "Audit log", Section: section, Style: "audit.css"}, Space: space, Since: kept.Get("since"), Until: kept.Get("until"),
 		Filtered: len(kept) > 0, Download: address + "/download?" + kept.Encode(),
 	}
 	if before := req.URL.Query().Get("before"); before != "" {

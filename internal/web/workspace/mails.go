@@ -55,7 +55,7 @@ func (pages *Pages) ListMails(req *page.Request) error {
 	if err != nil {
 		return err
 	}
-	p := &mailsPage{Layout: page.Layout{TitleKey: "Unsent mail", Section: "mails"}, Off: !pages.Mails.IsOn()}
+	p := &mailsPage{Layout: page.Layout{TitleKey: "Unsent mail", Section: "mails", Style: "mails.css"}, Off: !pages.Mails.IsOn()}
 	if number > 1 {
 		p.Prev = "/mails?page=" + strconv.FormatInt(number-1, 10)
 	}
@@ -89,7 +89,7 @@ func (pages *Pages) ShowMail(req *page.Request) error {
 	if err != nil && !outbox.IsGone(err) {
 		return err
 	}
-	p := &mailPage{Layout: page.Layout{Title: message.Subject, Section: "mails"}, Mail: m, Message: message, Gone: err != nil}
+	p := &mailPage{Layout: page.Layout{Title: message.Subject, Section: "mails", Style: "mails.css"}, Mail: m, Message: message, Gone: err != nil}
 	if p.Gone {
 		p.TitleKey = "Deleted"
 	}

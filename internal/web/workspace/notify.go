@@ -139,7 +139,7 @@ func (pages *Pages) renderNotify(req *page.Request, status int, view notifyView)
 			p.Insertable = append(p.Insertable, field)
 		}
 	}
-	p.Part, p.Script = "notify", "notify.js"
+	p.Part, p.Script, p.Style = "notify", "notify.js", "mails.css"
 	p.Problems, p.NoticeKey = view.problems, notifyNotices[req.URL.Query().Get("done")]
 	return pages.templates.Render(req, status, "notify", p)
 }
