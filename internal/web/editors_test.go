@@ -53,6 +53,8 @@ func TestEditors(t *testing.T) {
 		team := formInSpace(t, s)
 		has(t, a.Get("/forms/"+own+"/build"), `"together":false`)
 		has(t, a.Get("/forms/"+team+"/build"), `"together":true`)
+		status(t, "somebody else leaves", b.Post("/forms/"+own+"/editors", url.Values{"leave": {"1"}}), 404)
+		status(t, "a stranger leaves", signedIn(s, "eve@example.com").Post("/forms/"+own+"/editors", url.Values{"leave": {"1"}}), 404)
 
 		type answer struct {
 			Others []string

@@ -18,6 +18,9 @@ type editorsAnswer struct {
 func (pages *Pages) NoteEditor(req *page.Request) error {
 	ctx, owner, formID := req.Context(), req.Owner(), req.PathValue("id")
 	if req.Field("leave") != "" {
+		if _, err := pages.Store.Form(ctx, owner, formID); err != nil {
+			return err
+		}
 		if err := pages.Store.DropEditor(ctx, owner, formID, req.User.ID); err != nil {
 			return err
 		}
