@@ -32,6 +32,19 @@ func (m Manager) hold(t db.Tx, space string) error {
 	return m.check(t, space)
 }
 
+// checkMove returns an error if the person may not move forms from one space to another. Both rows
+// must be locked.
+func (m Manager) checkMove(t db.Tx, from, to string) error {
+	if err := m.check(t, from); err != nil || m.owner == "" || m.owner == to {
+		return err
+	}
+	access, err := readAccess(t.Query, m.owner, to)
+	if err != nil {
+		return err
+	}
+	return access.Check(account.FormsWrite, "")
+}
+
 // checkOwner returns an error if a person may not manage a space, whose row must be locked.
 func checkOwner(t db.Tx, space, person string) error {
 	if person == space {

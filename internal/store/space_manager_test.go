@@ -38,6 +38,7 @@ func TestChangesOfFormerOwners(t *testing.T) {
 				"remove":   m.RemoveMember(ctx, space, ada.ID, now),
 				"share":    m.ShareForm(ctx, store.FormShare{Owner: space, FormID: formID, Person: eve.ID, Role: account.Editor}, now),
 				"unshare":  m.EndShare(ctx, space, formID, guest.ID, now),
+				"move":     m.StartMove(ctx, space, formID, c.person, now),
 				"withdraw": m.WithdrawInvitation(ctx, space, invitation.ID),
 				"delete":   func() error { _, err := m.DeleteSpace(ctx, space, now); return err }(),
 			} {
@@ -53,6 +54,9 @@ func TestChangesOfFormerOwners(t *testing.T) {
 			if got := roleOf(t, s, person, space); got != want {
 				t.Errorf("%s is %q, want %q", person.Email, got, want)
 			}
+		}
+		if err := s.ManagedBy(ada.ID).StartMove(ctx, space, formID, eve.ID, now); !errors.Is(err, fault.NotFound) {
+			t.Errorf("move to a foreign space: %v", err)
 		}
 		// An owner changes roles, but does not add people: one who was removed meanwhile stays so.
 		if err := s.ManagedBy(ada.ID).SetMember(ctx, space, eve.ID, account.Editor, now); !errors.Is(err, fault.NotFound) {

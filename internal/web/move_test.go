@@ -108,7 +108,18 @@ func TestMoveProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 		status(t, "a form that is copied", a.Get("/forms/"+formID+"/share"), 200)
-		has(t, a.Get("/forms/"+formID+"/move"), "Moving form", "On the way")
+		has(t, a.Get("/forms/"+formID+"/move"), "Moving form", "On the way", "to the space")
+		// A guest does not learn of other spaces.
+		guest, err := db.UserByEmail(t.Context(), bob)
+		if err == nil {
+			err = db.ShareForm(t.Context(), space, formID, guest.ID, account.Viewer, time.Now())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := s.Browser()
+		b.SignIn(bob)
+		has(t, b.Get("/forms/"+formID+"/move"), "Moving form", "to another space", "!"+person.DisplayName())
 		if err := db.PrepareMove(t.Context(), space, formID, time.Now()); err != nil {
 			t.Fatal(err)
 		}

@@ -47,7 +47,7 @@ func (pages *Pages) StartMove(req *page.Request) error {
 		err = access.Check(account.FormsWrite, "")
 	}
 	if err == nil {
-		err = pages.Store.StartMove(req.Context(), owner, formID, to, pages.Now())
+		err = pages.Store.ManagedBy(req.User.ID).StartMove(req.Context(), owner, formID, to, pages.Now())
 	}
 	switch fault.Wrap(err).Code {
 	case fault.QuotaReached, fault.Conflict:
@@ -70,7 +70,7 @@ func (pages *Pages) StartMove(req *page.Request) error {
 type movePage struct {
 	page.Layout
 	Move  store.Move
-	Space store.Space
+	Space store.Space // empty: the user may not know it
 }
 
 // ShowMove shows how far the move of a form is, until the form is in its new space.
@@ -87,7 +87,10 @@ func (pages *Pages) ShowMove(req *page.Request) error {
 		return err
 	}
 	p := &movePage{Layout: page.Layout{TitleKey: "Moving form", Section: "forms"}, Move: move}
-	if p.Space, err = pages.Store.Space(req.Context(), move.To); err != nil {
+	if _, err = pages.Store.Access(req.Context(), req.User.ID, move.To); err == nil {
+		p.Space, err = pages.Store.Space(req.Context(), move.To)
+	}
+	if err != nil && !errors.Is(err, fault.NotFound) {
 		return err
 	}
 	req.W.Header().Set("Refresh", "2")
