@@ -31,6 +31,7 @@ type Site struct {
 	static map[string]asset
 	layout *template.Template // with the parts that all pages share; each page has a copy
 	own    Templates          // the error page
+	pages  []func() (*template.Template, error)
 }
 
 // New loads static files, translations and the layout.

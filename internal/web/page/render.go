@@ -28,7 +28,7 @@ func (t Templates) Render(req *Request, status int, name string, p Page) error {
 func (t Templates) RenderPart(req *Request, name, part string, p Page) error {
 	t.prepare(req, p.base())
 	var out pageBuffer
-	if err := t.byName[name].ExecuteTemplate(&out, part, p); err != nil {
+	if err := t.execute(&out, name, part, p); err != nil {
 		return fmt.Errorf("render %s of %s: %w", part, name, err)
 	}
 	req.SendHTML(http.StatusOK, []string{Policy(p)}, out.Bytes())
@@ -94,7 +94,7 @@ func (b *pageBuffer) Write(p []byte) (int, error) {
 // Execute renders a page whose layout is complete.
 func (t Templates) Execute(name string, p Page) ([]byte, error) {
 	var out pageBuffer
-	if err := t.byName[name].ExecuteTemplate(&out, "layout", p); err != nil {
+	if err := t.execute(&out, name, "layout", p); err != nil {
 		return nil, fmt.Errorf("render %s: %w", name, err)
 	}
 	return out.Bytes(), nil

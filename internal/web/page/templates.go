@@ -4,10 +4,12 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"io"
 	"io/fs"
 	"net/url"
 	"path"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -18,14 +20,15 @@ var templateFiles embed.FS
 // Templates are the pages of one package, each within the layout.
 type Templates struct {
 	site   *Site
-	byName map[string]*template.Template
+	byName map[string]func() (*template.Template, error)
 }
 
-// LoadTemplates reads templates/*.html; a page has the name of its file. Each defines
+// LoadTemplates finds templates/*.html; a page has the name of its file. Each defines
 // "page". parts.html, if there is one, is part of every page of the package. functions
-// are those that only this package needs, or nil.
+// are those that only this package needs, or nil. A page is parsed when it is first shown,
+// so that the service starts quickly.
 func (s *Site) LoadTemplates(files fs.FS, functions template.FuncMap) (Templates, error) {
-	list := Templates{s, map[string]*template.Template{}}
+	list := Templates{s, map[string]func() (*template.Template, error){}}
 	names, err := fs.Glob(files, "templates/*.html")
 	if err != nil {
 		return list, err
@@ -47,19 +50,39 @@ func (s *Site) LoadTemplates(files fs.FS, functions template.FuncMap) (Templates
 		if name == "layout" || name == "parts" {
 			continue
 		}
-		t, err := shared.Clone()
-		if err != nil {
-			return list, err
-		}
-		if list.byName[name], err = t.ParseFS(files, file); err != nil {
-			return list, err
-		}
+		list.byName[name] = sync.OnceValues(func() (*template.Template, error) {
+			t, err := shared.Clone()
+			if err != nil {
+				return nil, err
+			}
+			return t.ParseFS(files, file)
+		})
+		s.pages = append(s.pages, list.byName[name])
 	}
 	return list, nil
 }
 
+// ParseTemplates parses the pages of all packages. Tests find mistakes with it.
+func (s *Site) ParseTemplates() error {
+	for _, parse := range s.pages {
+		if _, err := parse(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Lookup returns a page, for a package that adds templates to it.
-func (t Templates) Lookup(name string) *template.Template { return t.byName[name] }
+func (t Templates) Lookup(name string) (*template.Template, error) { return t.byName[name]() }
+
+// execute renders a template of a page.
+func (t Templates) execute(out io.Writer, name, part string, p Page) error {
+	page, err := t.byName[name]()
+	if err != nil {
+		return err
+	}
+	return page.ExecuteTemplate(out, part, p)
+}
 
 // functions are those that all templates have.
 func (s *Site) functions() template.FuncMap {

@@ -33,7 +33,14 @@ func TestKindTemplates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := addKinds(templates.Lookup("form"), nil); err != nil {
+	formPage, err := templates.Lookup("form")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := addKinds(formPage, nil); err != nil {
+		t.Error(err)
+	}
+	if err := site.ParseTemplates(); err != nil {
 		t.Error(err)
 	}
 }

@@ -71,7 +71,11 @@ func New(c Config) (*Pages, error) {
 	if pages.templates, err = c.Site.LoadTemplates(templateFiles, templateFunctions); err != nil {
 		return nil, err
 	}
-	if err := addKinds(pages.templates.Lookup("form"), c.KindTemplates); err != nil {
+	formPage, err := pages.templates.Lookup("form")
+	if err != nil {
+		return nil, err
+	}
+	if err := addKinds(formPage, c.KindTemplates); err != nil {
 		return nil, err
 	}
 	if _, err := pages.signers(context.Background()); err != nil {
