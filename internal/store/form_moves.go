@@ -96,13 +96,13 @@ var errAccountMoves = fault.New(fault.Conflict, "A form is being moved to or fro
 // StartMove begins to move a form to the space of another account. ContinueMove completes it. The
 // form stays in use until all its responses are copied.
 func (s *Store) StartMove(ctx context.Context, owner, formID, to string, now time.Time) error {
-	return Manager{Store: s}.StartMove(ctx, owner, formID, to, now)
+	return Manager{store: s}.StartMove(ctx, owner, formID, to, now)
 }
 
 // StartMove is Store.StartMove.
 func (m Manager) StartMove(ctx context.Context, owner, formID, to string, now time.Time) (err error) {
 	defer wrap(&err, "start move of form")
-	s := m.Store
+	s := m.store
 	if to == owner {
 		return fault.New(fault.Conflict, "The form is in this space already.")
 	}

@@ -55,13 +55,13 @@ func (s *Store) FormShares(ctx context.Context, owner, formID string) (_ []Membe
 
 // ShareForm shares one form with a person, or changes the person's role for it.
 func (s *Store) ShareForm(ctx context.Context, owner, formID, person string, role account.Role, now time.Time) error {
-	return Manager{Store: s}.ShareForm(ctx, FormShare{owner, formID, person, role}, now)
+	return Manager{store: s}.ShareForm(ctx, FormShare{owner, formID, person, role}, now)
 }
 
 // ShareForm is Store.ShareForm.
 func (m Manager) ShareForm(ctx context.Context, share FormShare, now time.Time) (err error) {
 	defer wrap(&err, "share form")
-	return m.writeMembers(ctx, share.Owner, share.Person, func(t db.Tx) error {
+	return m.store.writeMembers(ctx, share.Owner, share.Person, func(t db.Tx) error {
 		if err := m.hold(t, share.Owner); err != nil {
 			return err
 		}
@@ -124,13 +124,13 @@ func shareForm(t db.Tx, f FormShare, now time.Time) error {
 // EndShare stops sharing a form with a person. After the last one, the person is no guest of the
 // space any more.
 func (s *Store) EndShare(ctx context.Context, owner, formID, person string, now time.Time) error {
-	return Manager{Store: s}.EndShare(ctx, owner, formID, person, now)
+	return Manager{store: s}.EndShare(ctx, owner, formID, person, now)
 }
 
 // EndShare is Store.EndShare.
 func (m Manager) EndShare(ctx context.Context, owner, formID, person string, now time.Time) (err error) {
 	defer wrap(&err, "end share of form")
-	return m.writeMembers(ctx, owner, person, func(t db.Tx) error {
+	return m.store.writeMembers(ctx, owner, person, func(t db.Tx) error {
 		if err := m.hold(t, owner); err != nil {
 			return err
 		}

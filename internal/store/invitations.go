@@ -180,7 +180,7 @@ func readInvitation(q querier, space, invitation string) (i Invitation, hash str
 
 // WithdrawInvitation ends an invitation.
 func (s *Store) WithdrawInvitation(ctx context.Context, space, invitation string) error {
-	return Manager{Store: s}.WithdrawInvitation(ctx, space, invitation)
+	return Manager{store: s}.WithdrawInvitation(ctx, space, invitation)
 }
 
 // WithdrawInvitation is Store.WithdrawInvitation.
@@ -189,7 +189,7 @@ func (m Manager) WithdrawInvitation(ctx context.Context, space, invitation strin
 	if !account.ValidSelector(invitation) {
 		return fault.NotFound
 	}
-	return m.write(ctx, space, func(t db.Tx) error {
+	return m.store.write(ctx, space, func(t db.Tx) error {
 		if err := m.hold(t, space); err != nil {
 			return err
 		}

@@ -94,13 +94,13 @@ func (s *Store) Members(ctx context.Context, space string, page Page) (_ []Membe
 // SetMember adds a person to a shared space, or changes the role of a member. Forms that were
 // shared with the person before need no share any more.
 func (s *Store) SetMember(ctx context.Context, space, person string, role account.Role, now time.Time) error {
-	return Manager{Store: s}.SetMember(ctx, space, person, role, now)
+	return Manager{store: s}.SetMember(ctx, space, person, role, now)
 }
 
 // SetMember is Store.SetMember. An owner only changes roles: invitations add people.
 func (m Manager) SetMember(ctx context.Context, space, person string, role account.Role, now time.Time) (err error) {
 	defer wrap(&err, "set member")
-	return m.writeMembers(ctx, space, person, func(t db.Tx) error {
+	return m.store.writeMembers(ctx, space, person, func(t db.Tx) error {
 		if err := holdSpace(t, space); err != nil {
 			return err
 		}
@@ -211,13 +211,13 @@ func lastOwner(t db.Tx, space string) error {
 // RemoveMember removes a person from a shared space: their access, the grants that they gave for
 // it and the webhooks of these, and the notifications that they get.
 func (s *Store) RemoveMember(ctx context.Context, space, person string, now time.Time) error {
-	return Manager{Store: s}.RemoveMember(ctx, space, person, now)
+	return Manager{store: s}.RemoveMember(ctx, space, person, now)
 }
 
 // RemoveMember is Store.RemoveMember.
 func (m Manager) RemoveMember(ctx context.Context, space, person string, now time.Time) (err error) {
 	defer wrap(&err, "remove member")
-	return m.writeMembers(ctx, space, person, func(t db.Tx) error {
+	return m.store.writeMembers(ctx, space, person, func(t db.Tx) error {
 		if err := holdSpace(t, space); err != nil {
 			return err
 		}

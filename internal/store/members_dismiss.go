@@ -15,7 +15,7 @@ func (m Manager) dismissMembers(ctx context.Context, space string, now time.Time
 	for _, sql := range []string{someGuestsSQL, someMembersSQL} {
 		for n := memberBatch; n == memberBatch; {
 			var err error
-			if n, err = m.dismissSome(ctx, space, sql, now, func(t db.Tx) error { return m.checkDeletion(t, space, first) }); err != nil {
+			if n, err = m.store.dismissSome(ctx, space, sql, now, func(t db.Tx) error { return m.checkDeletion(t, space, first) }); err != nil {
 				return err
 			}
 			first = false

@@ -8,7 +8,7 @@ import (
 // Manager changes a space and who may use it. Pages check the role of a user before, but the user
 // may be removed meanwhile: the transactions of a manager check it again.
 type Manager struct {
-	*Store
+	store *Store
 	owner string // ID of the person who asks; empty: an administrator
 }
 

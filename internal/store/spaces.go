@@ -94,13 +94,13 @@ func checkSpaces(t db.Tx, person string, role account.Role) error {
 
 // RenameSpace changes the name of a shared space.
 func (s *Store) RenameSpace(ctx context.Context, space, name string) error {
-	return Manager{Store: s}.RenameSpace(ctx, space, name)
+	return Manager{store: s}.RenameSpace(ctx, space, name)
 }
 
 // RenameSpace is Store.RenameSpace.
 func (m Manager) RenameSpace(ctx context.Context, space, name string) (err error) {
 	defer wrap(&err, "rename space")
-	return m.write(ctx, space, func(t db.Tx) error {
+	return m.store.write(ctx, space, func(t db.Tx) error {
 		if err := holdSpace(t, space); err != nil {
 			return err
 		}
@@ -200,13 +200,13 @@ func (s *Store) SpaceOfForm(ctx context.Context, formID string) (_ string, err e
 
 // DeleteSpace deletes a shared space with everything in it, like DeleteUser.
 func (s *Store) DeleteSpace(ctx context.Context, key string, now time.Time) (complete bool, err error) {
-	return Manager{Store: s}.DeleteSpace(ctx, key, now)
+	return Manager{store: s}.DeleteSpace(ctx, key, now)
 }
 
 // DeleteSpace is Store.DeleteSpace.
 func (m Manager) DeleteSpace(ctx context.Context, key string, now time.Time) (complete bool, err error) {
 	defer wrap(&err, "delete space")
-	space, err := m.Space(ctx, key)
+	space, err := m.store.Space(ctx, key)
 	if err != nil {
 		return false, err
 	}
@@ -216,7 +216,7 @@ func (m Manager) DeleteSpace(ctx context.Context, key string, now time.Time) (co
 	if err := m.dismissMembers(ctx, key, now); err != nil {
 		return false, err
 	}
-	return m.DeleteUser(ctx, key, now)
+	return m.store.DeleteUser(ctx, key, now)
 }
 
 // isMissing reports whether err means that something does not exist.
