@@ -113,6 +113,10 @@ func (s *Store) deleteAccount(ctx context.Context, owner string, now time.Time) 
 		if err != nil {
 			return err
 		}
+		// Nobody joins from here on. Spaces that the owner is in are locked before, as elsewhere.
+		if err := checkAffected(t.Exec(holdAccountSQL, owner)); err != nil {
+			return err
+		}
 		people, err := dismissAll(t, owner, now)
 		if err != nil {
 			return err
