@@ -156,7 +156,7 @@ type appDelete struct {
 
 func (a appDelete) Run(ctx context.Context, storage Storage, io streams) error {
 	return withApp(ctx, storage, a.ID, func(s *store.Store, app account.Application) error {
-		if err := s.DeleteApp(ctx, app.Account, app.ID); err != nil {
+		if err := s.DeleteApp(ctx, app.Account, app.ID, time.Now()); err != nil {
 			return err
 		}
 		fmt.Fprintf(io.out, "Deleted %s.\n", app.Name)

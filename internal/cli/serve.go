@@ -188,6 +188,7 @@ func (c serveCommand) Run(ctx context.Context, storage Storage, io streams, t Tu
 	go runCleanup(work, s, c.RefreshIdle, log)
 	go runRetention(work, s, log)
 	go runMoves(work, s, log)
+	go runAppChanges(work, s, log)
 	// Mails stop first: the dispatcher holds the leases.
 	defer runDispatcher(work, stop, dispatcher)()
 	defer runOutbox(work, stop, mails)()

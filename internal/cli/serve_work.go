@@ -44,6 +44,24 @@ func runMoves(ctx context.Context, s *store.Store, log *slog.Logger) {
 	}
 }
 
+// runAppChanges records in the logs of spaces what happens to applications that have access to
+// them. It is separate from runCleanup, because very many people may use an application.
+func runAppChanges(ctx context.Context, s *store.Store, log *slog.Logger) {
+	tick := time.NewTicker(closeInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-s.NotedAppChanges():
+		}
+		if err := s.RecordAppChanges(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			log.Error("could not record changes of applications", "error", err)
+		}
+	}
+}
+
 // runCleanup deletes expired data every 10 minutes. Every 15 seconds it opens and closes the
 // forms that are due, and ends the grants whose time is over.
 func runCleanup(ctx context.Context, s *store.Store, refreshIdle time.Duration, log *slog.Logger) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"formulary/internal/account"
@@ -72,6 +73,22 @@ func (s *Store) writeApp(ctx context.Context, appID string, fn func(db.Tx) error
 	return err
 }
 
+// recordApp records in the owner's log what was done to an application that exists.
+func recordApp(ctx context.Context, t db.Tx, a account.Application, action AuditAction, d details) error {
+	if a.Account == NoOwner {
+		return nil
+	}
+	if err := queryOne(t.Query, appNameSQL, []any{a.ID}, &a.Name); err != nil {
+		return err
+	}
+	return recordAudit(ctx, t, a.Account, AuditEntry{Action: action, ObjectID: a.ID, ObjectName: a.Name, Details: d})
+}
+
+// appDetails are the settings of an application that the log shows.
+func appDetails(a account.Application) details {
+	return details{"scope": a.Scopes.String(), "redirect_uris": strings.Join(a.RedirectURIs, " ")}
+}
+
 // AddApp registers an application; secretHash is empty for a public one. With an
 // idempotency key, a repeated registration returns the ID of the first.
 func (s *Store) AddApp(ctx context.Context, a account.Application, secretHash string, key IdempotencyKey) (earlier string, err error) {
@@ -83,11 +100,12 @@ func (s *Store) AddApp(ctx context.Context, a account.Application, secretHash st
 		if _, err := t.Exec(insertAppSQL, a.Account, a.ID, a.Name, a.Public, uriList(a), a.Scopes.String(), a.SendIssuer, toMillis(a.CreatedAt)); err != nil {
 			return err
 		}
-		if secretHash == "" {
-			return nil
+		if secretHash != "" {
+			if _, err := t.Exec(insertSecretSQL, a.Account, a.ID, id.New(id.Secret, a.CreatedAt), secretHash, toMillis(a.CreatedAt)); err != nil {
+				return err
+			}
 		}
-		_, err = t.Exec(insertSecretSQL, a.Account, a.ID, id.New(id.Secret, a.CreatedAt), secretHash, toMillis(a.CreatedAt))
-		return err
+		return recordApp(ctx, t, a, AuditAppCreated, appDetails(a))
 	})
 	return earlier, err
 }
@@ -104,7 +122,10 @@ func uriList(a account.Application) string {
 func (s *Store) UpdateApp(ctx context.Context, a account.Application) (err error) {
 	defer wrap(&err, "update application")
 	return s.writeApp(ctx, a.ID, func(t db.Tx) error {
-		return checkAffected(t.Exec(updateAppSQL, a.Account, a.ID, a.Name, uriList(a), a.Scopes.String(), a.SendIssuer))
+		if err := checkAffected(t.Exec(updateAppSQL, a.Account, a.ID, a.Name, uriList(a), a.Scopes.String(), a.SendIssuer)); err != nil {
+			return err
+		}
+		return recordApp(ctx, t, a, AuditAppChanged, appDetails(a))
 	})
 }
 
@@ -227,27 +248,45 @@ func (s *Store) SetAppDisabled(ctx context.Context, owner, appID string, disable
 	if _, ok := id.Parse(id.App, appID); !ok {
 		return fault.NotFound
 	}
-	return s.writeApp(ctx, appID, func(t db.Tx) error {
-		var since int64
+	return s.changeApp(ctx, appID, now, func(t db.Tx) error {
+		action, since := AuditAppEnabled, int64(0)
 		if disabled {
-			since = toMillis(now)
+			action, since = AuditAppDisabled, toMillis(now)
 		}
-		return checkAffected(t.Exec(setAppDisableSQL, owner, appID, since))
+		if err := checkAffected(t.Exec(setAppDisableSQL, owner, appID, since)); err != nil {
+			return err
+		}
+		return recordApp(ctx, t, account.Application{Account: owner, ID: appID}, action, nil)
 	})
 }
 
 // DeleteApp deletes an application. Its tokens are no longer valid.
-func (s *Store) DeleteApp(ctx context.Context, owner, appID string) (err error) {
+func (s *Store) DeleteApp(ctx context.Context, owner, appID string, now time.Time) (err error) {
 	defer wrap(&err, "delete application")
 	if _, ok := id.Parse(id.App, appID); !ok {
 		return fault.NotFound
 	}
-	return s.writeApp(ctx, appID, func(t db.Tx) error {
+	return s.changeApp(ctx, appID, now, func(t db.Tx) error {
+		err := recordApp(ctx, t, account.Application{Account: owner, ID: appID}, AuditAppDeleted, nil)
+		if err != nil {
+			return err
+		}
 		if err := checkAffected(t.Exec(deleteAppSQL, owner, appID)); err != nil {
 			return err
 		}
-		_, err := t.Exec(deleteSecretsSQL, owner, appID)
+		_, err = t.Exec(deleteSecretsSQL, owner, appID)
 		return err
+	})
+}
+
+// changeApp runs a transaction that disables, enables or deletes an application.
+func (s *Store) changeApp(ctx context.Context, appID string, now time.Time, change func(db.Tx) error) error {
+	defer s.signalAppChange()
+	return s.writeApp(ctx, appID, func(t db.Tx) error {
+		if err := noteAppChange(ctx, t, appID, now); err != nil {
+			return err
+		}
+		return change(t)
 	})
 }
 
@@ -267,8 +306,10 @@ func (s *Store) AddSecret(ctx context.Context, owner, appID, hash string, now ti
 		if n >= account.MaxSecrets {
 			return fault.InvalidField("secret", "this application already has two secrets; delete one before adding another")
 		}
-		_, err := t.Exec(insertSecretSQL, owner, appID, id.New(id.Secret, now), hash, toMillis(now))
-		return err
+		if _, err := t.Exec(insertSecretSQL, owner, appID, id.New(id.Secret, now), hash, toMillis(now)); err != nil {
+			return err
+		}
+		return recordApp(ctx, t, account.Application{Account: owner, ID: appID}, AuditAppSecretAdded, nil)
 	})
 }
 
@@ -281,5 +322,10 @@ func (s *Store) DeleteSecret(ctx context.Context, owner, appID, secret string) (
 	if _, ok := id.Parse(id.App, appID); !ok {
 		return fault.NotFound
 	}
-	return s.writeApp(ctx, appID, func(t db.Tx) error { return checkAffected(t.Exec(deleteSecretSQL, owner, appID, secret)) })
+	return s.writeApp(ctx, appID, func(t db.Tx) error {
+		if err := checkAffected(t.Exec(deleteSecretSQL, owner, appID, secret)); err != nil {
+			return err
+		}
+		return recordApp(ctx, t, account.Application{Account: owner, ID: appID}, AuditAppSecretDeleted, nil)
+	})
 }

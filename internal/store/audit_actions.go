@@ -6,11 +6,21 @@ type AuditAction string
 
 // The actions of the audit log.
 const (
-	AuditGrantCreated AuditAction = "grant.created"
-	AuditGrantChanged AuditAction = "grant.changed"
-	AuditGrantEnded   AuditAction = "grant.ended"
-	AuditTokenCreated AuditAction = "token.created"
-	AuditTokenRevoked AuditAction = "token.revoked"
+	AuditGrantCreated   AuditAction = "grant.created"
+	AuditGrantChanged   AuditAction = "grant.changed"
+	AuditGrantSuspended AuditAction = "grant.suspended"
+	AuditGrantResumed   AuditAction = "grant.resumed"
+	AuditGrantEnded     AuditAction = "grant.ended"
+	AuditTokenCreated   AuditAction = "token.created"
+	AuditTokenRevoked   AuditAction = "token.revoked"
+
+	AuditAppCreated       AuditAction = "application.created"
+	AuditAppChanged       AuditAction = "application.changed"
+	AuditAppDisabled      AuditAction = "application.disabled"
+	AuditAppEnabled       AuditAction = "application.enabled"
+	AuditAppDeleted       AuditAction = "application.deleted"
+	AuditAppSecretAdded   AuditAction = "application.secret_added"
+	AuditAppSecretDeleted AuditAction = "application.secret_deleted"
 
 	AuditSpaceCreated AuditAction = "space.created"
 	AuditSpaceRenamed AuditAction = "space.renamed"
@@ -66,9 +76,18 @@ type AuditActionInfo struct {
 var AuditActions = []AuditActionInfo{
 	{AuditGrantCreated, "An application got access to the space", "scope, forms, expires_at"},
 	{AuditGrantChanged, "The access of an application was narrowed", "scope, forms, expires_at"},
-	{AuditGrantEnded, "The access of an application ended", ""},
+	{AuditGrantSuspended, "An application with access to the space was disabled", "person_id, person"},
+	{AuditGrantResumed, "An application with access to the space was enabled again", "person_id, person"},
+	{AuditGrantEnded, "The access of an application ended", "person_id, person, reason"},
 	{AuditTokenCreated, "A personal token was created", "scope, expires_at"},
 	{AuditTokenRevoked, "A personal token was revoked", ""},
+	{AuditAppCreated, "An application was registered", "scope, redirect_uris"},
+	{AuditAppChanged, "The settings of an application were changed", "scope, redirect_uris"},
+	{AuditAppDisabled, "An application was disabled", ""},
+	{AuditAppEnabled, "An application was enabled", ""},
+	{AuditAppDeleted, "An application was deleted", ""},
+	{AuditAppSecretAdded, "An application got another client secret", ""},
+	{AuditAppSecretDeleted, "A client secret of an application was deleted", ""},
 	{AuditSpaceCreated, "The space was created", ""},
 	{AuditSpaceRenamed, "The space got another name", "before"},
 	{AuditSpaceDeleted, "A shared space was deleted; this is in the logs of its owners", ""},

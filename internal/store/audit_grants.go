@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"strconv"
 
 	"formulary/internal/account"
@@ -34,41 +36,50 @@ func recordGrant(ctx context.Context, t db.Tx, person, grant string, action Audi
 	if err := queryOne(t.Query, grantAuditSQL, []any{person, grant}, &app, &name, &space, &scope, &some, &expires, &forms); err != nil {
 		return err
 	}
-	if space == "" {
-		space = person
-	}
 	d := details{"scope": scope, "forms": "all", "expires_at": auditTime(fromMillis(expires))}
 	if some {
 		d["forms"] = strconv.FormatInt(forms, 10)
 	}
-	return recordAudit(ctx, t, space, AuditEntry{Action: action, ObjectID: app, ObjectName: name, Details: d})
+	return recordAudit(ctx, t, cmp.Or(space, person), AuditEntry{Action: action, ObjectID: app, ObjectName: name, Details: d})
 }
 
-// endGrants runs a statement that ends grants of a person, and records it once for each
-// application and space. It returns how many ended.
-func endGrants(ctx context.Context, t db.Tx, sql, person string, args ...any) (n int64, err error) {
+// endGrants runs a statement that ends grants of a person, and records it. It returns how many
+// ended.
+func endGrants(ctx context.Context, t db.Tx, sql, person string, args ...any) (int64, error) {
+	return changeGrants(ctx, t, AuditEntry{Action: AuditGrantEnded}, sql, person, args...)
+}
+
+// changeGrants runs a statement that changes grants of a person, and records an entry for each
+// application and space. Unless the person has done it, the entry says whose grants they are. It
+// returns how many changed.
+func changeGrants(ctx context.Context, t db.Tx, e AuditEntry, sql, person string, args ...any) (n int64, err error) {
 	type key struct{ app, space string }
-	var ended []key
+	var changed []key
 	seen := map[key]bool{}
 	if err := t.Query(sql+` RETURNING app_id, space_id`, func(r db.Row) error {
 		var k key
 		err := r.Scan(&k.app, &k.space)
 		if n++; !seen[k] {
-			ended, seen[k] = append(ended, k), true
+			changed, seen[k] = append(changed, k), true
 		}
 		return err
-	}, append([]any{person}, args...)...); err != nil {
+	}, append([]any{person}, args...)...); err != nil || n == 0 {
 		return n, err
 	}
-	for _, k := range ended {
-		space, name := k.space, ""
-		if space == "" {
-			space = person
-		}
-		if err := queryOne(t.Query, appNameSQL, []any{k.app}, &name); replaceNotFound(err, nil) != nil {
+	d := details{}
+	maps.Copy(d, e.Details)
+	if actorOf(ctx).PersonID != person {
+		d["person_id"] = person
+		if d["person"], err = personName(t, person); err != nil {
 			return n, err
 		}
-		if err := recordAudit(ctx, t, space, AuditEntry{Action: AuditGrantEnded, ObjectID: k.app, ObjectName: name}); err != nil {
+	}
+	for _, k := range changed {
+		space, entry := cmp.Or(k.space, person), AuditEntry{Action: e.Action, ObjectID: k.app, ObjectName: e.ObjectName, Details: d}
+		if err := queryOne(t.Query, appNameSQL, []any{k.app}, &entry.ObjectName); replaceNotFound(err, nil) != nil {
+			return n, err
+		}
+		if err := recordAudit(ctx, t, space, entry); err != nil {
 			return n, err
 		}
 	}

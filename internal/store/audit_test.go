@@ -162,9 +162,32 @@ func (x *auditFixture) spaceSteps() []auditStep {
 // ownSteps are the actions whose entries are in Ada's own space.
 func (x *auditFixture) ownSteps() []auditStep {
 	s, now := x.s, time.Now()
+	own := account.Application{
+		Account: x.ada.ID, ID: id.New(id.App, now), Name: "Own", RedirectURIs: []string{redirect}, Scopes: account.DefaultScopes(), CreatedAt: now,
+	}
 	return []auditStep{
 		{store.AuditGrantCreated, x.app.ID, "forms=all", x.consent},
 		{store.AuditGrantEnded, x.app.ID, "", func(ctx context.Context) error { return s.Disconnect(ctx, x.ada.ID, x.app.ID, now) }},
+		{store.AuditAppCreated, own.ID, "redirect_uris=" + redirect, func(ctx context.Context) error {
+			_, err := s.AddApp(ctx, own, "hash", store.IdempotencyKey{})
+			return err
+		}},
+		{store.AuditAppChanged, own.ID, "scope=forms:read", func(ctx context.Context) error {
+			changed := own
+			changed.Scopes, _ = account.ParseScopes("forms:read")
+			return s.UpdateApp(ctx, changed)
+		}},
+		{store.AuditAppSecretAdded, own.ID, "", func(ctx context.Context) error { return s.AddSecret(ctx, x.ada.ID, own.ID, "second", now) }},
+		{store.AuditAppSecretDeleted, own.ID, "", func(ctx context.Context) error {
+			_, secrets, err := s.App(ctx, x.ada.ID, own.ID)
+			if err != nil {
+				return err
+			}
+			return s.DeleteSecret(ctx, x.ada.ID, own.ID, secrets[0].ID)
+		}},
+		{store.AuditAppDisabled, own.ID, "", func(ctx context.Context) error { return s.SetAppDisabled(ctx, x.ada.ID, own.ID, true, now) }},
+		{store.AuditAppEnabled, own.ID, "", func(ctx context.Context) error { return s.SetAppDisabled(ctx, x.ada.ID, own.ID, false, now) }},
+		{store.AuditAppDeleted, own.ID, "", func(ctx context.Context) error { return s.DeleteApp(ctx, x.ada.ID, own.ID, now) }},
 		{store.AuditTokenCreated, x.token.ID, "scope=forms:read", func(ctx context.Context) error {
 			scopes, _ := account.ParseScopes("forms:read")
 			return s.AddPersonalToken(ctx, x.token, store.PersonalToken{Name: "backup", Scopes: scopes, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}, nil)
@@ -225,7 +248,7 @@ func TestAuditEntries(t *testing.T) {
 		if e := auditLog(t, s, x.space, store.AuditFilter{}); e[len(e)-1].Action != store.AuditSpaceCreated || e[len(e)-1].Actor.Kind != store.ActorService {
 			t.Errorf("the first entry is %+v", e[len(e)-1])
 		}
-		if list := auditLog(t, s, x.bob.ID, store.AuditFilter{}); len(list) != 0 {
+		if list := auditLog(t, s, x.bob.ID, store.AuditFilter{}); len(list) != 1 || list[0].Action != store.AuditAppCreated {
 			t.Errorf("another space has %v", list)
 		}
 	})
@@ -245,6 +268,8 @@ func TestAuditFilters(t *testing.T) {
 			"webhook": s.DeleteWebhook(as, x.ada.ID, x.webhook.WebhookKey),
 			"token":   s.RevokePersonalToken(as, x.ada.ID, x.token.ID, time.Now()),
 			"grant":   s.Disconnect(as, x.ada.ID, x.app.ID, time.Now()),
+			"app":     s.DeleteApp(as, x.ada.ID, x.app.ID, time.Now()),
+			"disable": s.SetAppDisabled(as, x.ada.ID, x.app.ID, true, time.Now()),
 		} {
 			if err == nil || fault.Wrap(err).Code >= 500_000 {
 				t.Errorf("%s: %v", what, err)

@@ -37,7 +37,7 @@ var tables = []struct {
 	{"response_tag", 18}, {"form_mark", 18}, {"response_note", 18}, {"form_retention", 18},
 	{"response_view", 19}, {"response_layout", 19},
 	{"personal_token", 20}, {"form_visit", 21},
-	{"space_member", 22}, {"membership", 22}, {"form_share", 22}, {"membership_form", 22}, {"invitation", 22}, {"consent_form", 22}, {"audit", 22}, {"form_move", 22},
+	{"space_member", 22}, {"membership", 22}, {"form_share", 22}, {"membership_form", 22}, {"invitation", 22}, {"consent_form", 22}, {"audit", 22}, {"form_move", 22}, {"app_change", 24},
 }
 
 // The schemas that added the tables setting and file.

@@ -14,9 +14,9 @@ import (
 // every machine.
 
 // replicated are the tables that every machine has a copy of: account is read by email
-// address, app and app_secret by client_id, form_address by the address of a form,
+// address, app, app_secret and app_change by client_id, form_address by the address of a form,
 // guess by limiter and key, delivery_lease and delivery_node by node, picture by its ID.
-var replicated = []string{"migration", "setting", "account", "app", "app_secret", "form_address", "account_purge", "guess", "delivery_lease", "delivery_node", "picture"}
+var replicated = []string{"migration", "setting", "account", "app", "app_secret", "app_change", "form_address", "account_purge", "guess", "delivery_lease", "delivery_node", "picture"}
 
 // distributed are the tables that are sharded by account_id.
 var distributed = []string{

@@ -130,6 +130,11 @@ func (s *Store) deleteAccount(ctx context.Context, owner string, now time.Time) 
 		}, owner); err != nil {
 			return err
 		}
+		for _, app := range apps {
+			if err := noteAppChange(ctx, t, app, now); err != nil {
+				return err
+			}
+		}
 		if _, err := t.Exec(noteErasureSQL, owner, toMillis(now)); err != nil {
 			return err
 		}
@@ -152,6 +157,7 @@ func (s *Store) deleteAccount(ctx context.Context, owner string, now time.Time) 
 	})
 	// Other users may have granted access to the account's applications.
 	s.invalidateApps(apps...)
+	s.signalAppChange()
 	for _, other := range others {
 		s.db.Invalidate(other)
 	}

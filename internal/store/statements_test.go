@@ -15,7 +15,7 @@ import (
 // allAccounts are the statements on data of all accounts: background work that no
 // request waits for.
 var allAccounts = []string{
-	"cleanup.go", "backup.go", "expiredFormsSQL", "dueOpeningsSQL", "oldTrashSQL", "webhookAccountsSQL", "lapsedGrantsSQL", "lapsedTokensSQL", "spaceWebhooksSQL", "endingGrantsSQL", "oldEventFormsSQL",
+	"cleanup.go", "backup.go", "expiredFormsSQL", "dueOpeningsSQL", "oldTrashSQL", "webhookAccountsSQL", "lapsedGrantsSQL", "lapsedTokensSQL", "spaceWebhooksSQL", "endingGrantsSQL", "grantersSQL", "oldEventFormsSQL",
 	"oldAuditSQL", "activeAuditSQL", "mailAccountsSQL", "keptMailsSQL", "formMailAccountsSQL", "notifyingAccountsSQL",
 	"dueRetentionSQL", "garbageAccountsSQL", "allMovesSQL", "expiredFilesSQL", "unscannedFilesSQL", "tooLargeOwnersSQL", "examinedPicturesSQL", "files_check.go",
 }

@@ -41,6 +41,7 @@ type Store struct {
 	objects     Objects // nil: this process has no access to files
 	background  sync.WaitGroup
 	moves       chan struct{} // has a value when a move was interrupted
+	appChanges  chan struct{} // has a value when an application was disabled, enabled or deleted
 }
 
 // Open opens the database and updates its schema. An empty url means SQLite in the data
@@ -63,7 +64,7 @@ func Connect(ctx context.Context, dataDir, url string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{db: engine, moves: make(chan struct{}, 1)}
+	s := &Store{db: engine, moves: make(chan struct{}, 1), appChanges: make(chan struct{}, 1)}
 	s.definitions.recent = newLRU[definitionKey, *form.Definition](maxDefinitions)
 	s.versions = newLRU[definitionKey, []*form.Definition](maxVersions)
 	s.accessTokens = NewCache[string, AccessToken](s, maxAccessTokens)

@@ -53,7 +53,7 @@ func TestEndedGrantPausesWebhooks(t *testing.T) {
 			"password reset": {now, func(owner string, w grantedWebhook) error {
 				return s.SetPassword(ctx, store.PasswordChange{Owner: owner, Hash: "another"}, now)
 			}, "paused"},
-			"application deleted":  {now, func(owner string, w grantedWebhook) error { return s.DeleteApp(ctx, owner, w.app.ID) }, "paused"},
+			"application deleted":  {now, func(owner string, w grantedWebhook) error { return s.DeleteApp(ctx, owner, w.app.ID, now) }, "paused"},
 			"application disabled": {now, func(owner string, w grantedWebhook) error { return s.SetAppDisabled(ctx, owner, w.app.ID, true, now) }, "paused"},
 			"not used for too long": {longAgo, func(owner string, w grantedWebhook) error {
 				return s.Cleanup(ctx, now, grantIdle)

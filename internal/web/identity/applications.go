@@ -245,7 +245,7 @@ func (pages *Pages) EnableApplication(req *page.Request) error {
 
 // DeleteApplication deletes an application and its tokens.
 func (pages *Pages) DeleteApplication(req *page.Request) error {
-	if err := pages.Store.DeleteApp(req.Context(), req.User.ID, req.PathValue("id")); err != nil {
+	if err := pages.Store.DeleteApp(req.Context(), req.User.ID, req.PathValue("id"), pages.Now()); err != nil {
 		return err
 	}
 	return req.Redirect("/applications?saved=deleted")

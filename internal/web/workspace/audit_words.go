@@ -13,9 +13,18 @@ import (
 var auditSentences = map[store.AuditAction]string{
 	store.AuditGrantCreated:       "%[1]s gave %[2]s access (%[3]s)",
 	store.AuditGrantChanged:       "%[1]s changed the access of %[2]s (%[3]s)",
+	store.AuditGrantSuspended:     "%[1]s disabled %[2]s: the access that %[3]s gave is suspended",
+	store.AuditGrantResumed:       "%[1]s enabled %[2]s: the access that %[3]s gave works again",
 	store.AuditGrantEnded:         "%[1]s ended the access of %[2]s",
 	store.AuditTokenCreated:       "%[1]s created the personal token “%[2]s” (%[3]s)",
 	store.AuditTokenRevoked:       "%[1]s revoked the personal token “%[2]s”",
+	store.AuditAppCreated:         "%[1]s registered the application “%[2]s”",
+	store.AuditAppChanged:         "%[1]s changed the settings of the application “%[2]s”",
+	store.AuditAppDisabled:        "%[1]s disabled the application “%[2]s”",
+	store.AuditAppEnabled:         "%[1]s enabled the application “%[2]s”",
+	store.AuditAppDeleted:         "%[1]s deleted the application “%[2]s”",
+	store.AuditAppSecretAdded:     "%[1]s added a client secret to the application “%[2]s”",
+	store.AuditAppSecretDeleted:   "%[1]s deleted a client secret of the application “%[2]s”",
 	store.AuditSpaceCreated:       "%[1]s created the space “%[2]s”",
 	store.AuditSpaceRenamed:       "%[1]s renamed the space to “%[2]s” (before: %[3]s)",
 	store.AuditSpaceDeleted:       "%[1]s deleted the space “%[2]s”",
@@ -53,9 +62,16 @@ var auditSentences = map[store.AuditAction]string{
 	store.AuditExported:           "%[1]s downloaded the audit log",
 }
 
+// Grants that somebody else has ended than the person who gave them.
+const (
+	endedForPerson  = "%[1]s ended the access of %[2]s that %[3]s gave"
+	endedWithTheApp = "%[1]s deleted %[2]s: the access that %[3]s gave has ended"
+)
+
 // auditDetails names the detail that a sentence shows.
 var auditDetails = map[store.AuditAction]string{
 	store.AuditGrantCreated: "scope", store.AuditGrantChanged: "scope", store.AuditTokenCreated: "scope",
+	store.AuditGrantSuspended: "person", store.AuditGrantResumed: "person", store.AuditGrantEnded: "person",
 	store.AuditSpaceRenamed: "before", store.AuditMemberAdded: "role", store.AuditMemberChanged: "role",
 	store.AuditInvitationCreated: "role", store.AuditInvitationAccepted: "role",
 	store.AuditFormShared: "person", store.AuditFormUnshared: "person", store.AuditFormMovedIn: "space", store.AuditFormMovedOut: "space",
@@ -86,6 +102,12 @@ func (pages *Pages) describeEntry(req *page.Request, e store.AuditEntry) string 
 	sentence, ok := auditSentences[e.Action]
 	if !ok { // a later version of the service recorded it
 		return pages.describeActor(req, e.Actor) + ": " + string(e.Action)
+	}
+	switch {
+	case e.Action == store.AuditGrantEnded && e.Details["reason"] == store.AppDeletedReason:
+		sentence = endedWithTheApp
+	case e.Action == store.AuditGrantEnded && e.Details["person"] != "":
+		sentence = endedForPerson
 	}
 	plain := account.WithoutDirections // a name must not turn around what the sentence says
 	return pages.Site.TranslateFor(req, sentence, plain(pages.describeActor(req, e.Actor)), plain(object), plain(detail))
