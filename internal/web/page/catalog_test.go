@@ -75,7 +75,7 @@ func workspaceTexts(t *testing.T) texts {
 	list.addScripts(t, "static/builder*.js")
 	list.addScripts(t, "static/vdom.js")
 	tables := map[string][]string{
-		"identity": {"accountNotices", "englishNames", "applicationNotices", "recipientStates"}, "workspace": {"connectNotices", "deliveryFilters", "eventDescriptions", "homeNotices", "responsesNotices", "operatorTexts", "momentTexts", "listTexts", "dayTexts", "responseNotices", "statusLabels", "shareNotices", "webhookNotices", "frequencyLabels", "notifyNotices", "designNotices", "designLabels", "embedLabels", "changeLabels", "settingLabels", "auditSentences", "auditRoles", "spacesNotices", "spaceNotices", "invitationNotices", "peopleNotices"}, "page": {"roleNames"}, "reference": {"errorMeanings"},
+		"identity": {"accountNotices", "englishNames", "applicationNotices", "recipientStates"}, "workspace": {"connectNotices", "deliveryFilters", "eventDescriptions", "homeNotices", "responsesNotices", "operatorTexts", "momentTexts", "listTexts", "dayTexts", "responseNotices", "statusLabels", "shareNotices", "webhookNotices", "frequencyLabels", "notifyNotices", "designNotices", "designLabels", "embedLabels", "changeLabels", "settingLabels", "auditSentences", "auditEndings", "auditRoles", "spacesNotices", "spaceNotices", "invitationNotices", "peopleNotices"}, "page": {"roleNames"}, "reference": {"errorMeanings"},
 	}
 	for _, folder := range webPackages(t) {
 		if files := "../" + folder + "/templates/*.html"; folder != "." {

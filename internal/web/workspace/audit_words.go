@@ -62,16 +62,17 @@ var auditSentences = map[store.AuditAction]string{
 	store.AuditExported:           "%[1]s downloaded the audit log",
 }
 
-// Grants that somebody else has ended than the person who gave them.
-const (
-	endedForPerson  = "%[1]s ended the access of %[2]s that %[3]s gave"
-	endedWithTheApp = "%[1]s deleted %[2]s: the access that %[3]s gave has ended"
-)
+// auditEndings are the sentences, by the reason, of a grant that ended by others than the person
+// who gave it.
+var auditEndings = map[string]string{
+	"":                     "%[1]s ended the access of %[2]s that %[3]s gave",
+	store.AppDeletedReason: "%[1]s deleted %[2]s: the access that %[3]s gave has ended",
+}
 
 // auditDetails names the detail that a sentence shows.
 var auditDetails = map[store.AuditAction]string{
 	store.AuditGrantCreated: "scope", store.AuditGrantChanged: "scope", store.AuditTokenCreated: "scope",
-	store.AuditGrantSuspended: "person", store.AuditGrantResumed: "person", store.AuditGrantEnded: "person",
+	store.AuditGrantSuspended: "person", store.AuditGrantResumed: "person",
 	store.AuditSpaceRenamed: "before", store.AuditMemberAdded: "role", store.AuditMemberChanged: "role",
 	store.AuditInvitationCreated: "role", store.AuditInvitationAccepted: "role",
 	store.AuditFormShared: "person", store.AuditFormUnshared: "person", store.AuditFormMovedIn: "space", store.AuditFormMovedOut: "space",
@@ -103,11 +104,8 @@ func (pages *Pages) describeEntry(req *page.Request, e store.AuditEntry) string 
 	if !ok { // a later version of the service recorded it
 		return pages.describeActor(req, e.Actor) + ": " + string(e.Action)
 	}
-	switch {
-	case e.Action == store.AuditGrantEnded && e.Details["reason"] == store.AppDeletedReason:
-		sentence = endedWithTheApp
-	case e.Action == store.AuditGrantEnded && e.Details["person"] != "":
-		sentence = endedForPerson
+	if person := e.Details["person"]; e.Action == store.AuditGrantEnded && person != "" {
+		sentence, detail = auditEndings[e.Details["reason"]], person
 	}
 	plain := account.WithoutDirections // a name must not turn around what the sentence says
 	return pages.Site.TranslateFor(req, sentence, plain(pages.describeActor(req, e.Actor)), plain(object), plain(detail))
