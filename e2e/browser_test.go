@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -45,6 +46,7 @@ var axeSource string
 
 func TestMain(m *testing.M) {
 	mailtest.ServeIfAsked()
+	debug.SetGCPercent(400) // memory is cheaper here than processor time
 	code, err := withBrowser(m.Run)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
