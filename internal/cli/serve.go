@@ -203,8 +203,10 @@ func (c serveCommand) Run(ctx context.Context, storage Storage, io streams, t Tu
 			return err
 		}
 	}
-	// Return the memory that was needed only during startup to the system.
-	time.AfterFunc(time.Second, debug.FreeOSMemory)
+	if tune != nil {
+		// Return the memory that was needed only during startup to the system.
+		time.AfterFunc(time.Second, debug.FreeOSMemory)
+	}
 	err = service.Serve(ctx)
 	log.Info("stopped")
 	return err
