@@ -64,6 +64,7 @@ func TestReplay(t *testing.T) {
 			t.Errorf("what was before the webhook arrived %d times", counts["evt_"+before[4:]])
 		}
 		w.until("ended", func() bool { return w.read(key).ReplayUntil == "" })
+		w.until("stored", func() bool { return len(w.deliveries(key, store.Delivered)) == 7 }) // a replay ends there
 		w.must(w.ReplayWebhook(ctx, w.owner, key, ids[3][4:], time.Now()))
 		w.until("the last two", func() bool { return len(to.all()) == 14 })
 		w.until("ended", func() bool { return w.read(key).ReplayUntil == "" })
