@@ -1,13 +1,19 @@
 package web_test
 
 import (
+	"html"
 	"net/url"
+	"regexp"
 	"testing"
 
 	"formulary/internal/cli/clitest"
 )
 
-// Pages learn of new responses until their session ends.
+// homeStream finds the address of the stream of the home page.
+var homeStream = regexp.MustCompile(`data-live="([^"]+)"`)
+
+// Pages learn of new responses until their session ends, also of those that were stored after the
+// page was rendered and before its stream began.
 func TestLivePages(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
 		s.AddUser(ada)
@@ -21,13 +27,14 @@ func TestLivePages(t *testing.T) {
 		status(t, "without a session", s.Browser().Get("/live"), 303)
 		has(t, b.Get("/forms/"+id+"/responses"), `data-live="/live?count=0&amp;form=`+id+`"`, `data-plural="{n} new responses"`)
 
-		home := s.Events(b.Client, "/live", "")
+		address := html.UnescapeString(homeStream.FindStringSubmatch(b.Get("/").Text)[1])
+		home := s.Events(b.Client, address, "")
 		one := s.Events(b.Client, "/live?count=0&form="+id, "")
 		other := s.Events(theirs.Client, "/live", "")
 		if a := s.Call("POST", "/f/"+id, "", `{"answers": {"n": 1}}`); a.StatusCode != 201 {
 			t.Fatal(a.Text)
 		}
-		for _, live := range []*clitest.EventStream{home, one, s.Events(b.Client, "/live?count=0&form="+id, "")} {
+		for _, live := range []*clitest.EventStream{home, one, s.Events(b.Client, address, ""), s.Events(b.Client, "/live?count=0&form="+id, "")} {
 			if e := live.Response(); e.Kind != "change" || e.Data != "{}" {
 				t.Errorf("got %+v", e)
 			}

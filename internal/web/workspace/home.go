@@ -24,6 +24,7 @@ const (
 // homePage is the list of forms.
 type homePage struct {
 	page.Layout
+	Live       string // address of the stream that tells of new responses
 	Forms      []listedForm
 	Total      int64
 	Search     string
@@ -82,6 +83,7 @@ func (pages *Pages) Home(req *page.Request) error {
 			return err
 		}
 	}
+	p.Live = pages.liveAddressOfAll(req.Owner())
 	only := req.Access.FormList
 	limits := store.Page{Limit: formsPerPage, Offset: (number - 1) * formsPerPage}
 	forms, total, err := pages.Store.Forms(req.Context(), req.Owner(), store.FormFilter{Status: p.Status, Search: p.Search, Folder: p.Folder, Only: only}, sort, limits)

@@ -21,6 +21,19 @@ func liveAddress(formID string, count int64) string {
 	return "/live?" + url.Values{"form": {formID}, "count": {strconv.FormatInt(count, 10)}}.Encode()
 }
 
+// liveAddressOfAll is the stream for pages that show numbers of responses to all forms. Call it
+// before the numbers are read.
+func (pages *Pages) liveAddressOfAll(owner string) string {
+	return "/live?" + url.Values{"generation": {pages.generation(owner)}}.Encode()
+}
+
+// generation differs once something of an owner has changed. Nodes count on their own, so it may
+// differ without a change.
+func (pages *Pages) generation(owner string) string {
+	number, _ := pages.Store.EventGeneration(owner)
+	return strconv.FormatUint(number, 10)
+}
+
 // Live tells a page that there are new responses, to one form or to any.
 func (pages *Pages) Live(req *page.Request) error {
 	query := req.URL.Query()
@@ -32,16 +45,17 @@ func (pages *Pages) Live(req *page.Request) error {
 	defer changes.Close()
 	first := "retry: 5000\n\n"
 	// A response may have arrived after the page was rendered.
-	if count := query.Get("count"); count != "" && count != strconv.FormatInt(changes.Count(), 10) {
+	count, generation := query.Get("count"), query.Get("generation")
+	if count != "" && count != strconv.FormatInt(changes.Count(), 10) || generation != "" && generation != pages.generation(req.Owner()) {
 		first += "event: change\ndata: {}\n\n"
 	}
-	checked, generation := pages.Now(), pages.Store.UserGeneration(req.User.ID)
+	checked, user := pages.Now(), pages.Store.UserGeneration(req.User.ID)
 	pages.Streams.Send(req.W, req.Request, changes, []byte(first), func(ctx context.Context) error {
 		now, latest := pages.Now(), pages.Store.UserGeneration(req.User.ID)
-		if now.Sub(checked) < sessionInterval && latest == generation {
+		if now.Sub(checked) < sessionInterval && latest == user {
 			return nil
 		}
-		checked, generation = now, latest
+		checked, user = now, latest
 		current := &page.Request{Request: req.Request, W: req.W}
 		if err := pages.Sessions.Load(current); err != nil {
 			return err
