@@ -150,10 +150,17 @@ func TestRetentionChangedWhileDeleting(t *testing.T) {
 		if err := s.ApplyRetention(ctx, now); err != nil {
 			t.Fatal(err)
 		}
-		done := make(chan error)
+		done := make(chan error, 1)
 		go func() { done <- s.ApplyRetention(ctx, now.Add(8*24*time.Hour)) }()
 		for tableRows(t, s, "response") == "605" {
-			time.Sleep(time.Millisecond)
+			select {
+			case err := <-done:
+				if n := tableRows(t, s, "response"); n == "605" {
+					t.Fatalf("nothing was deleted (%v)", err)
+				}
+				done <- err
+			case <-time.After(time.Millisecond):
+			}
 		}
 		if _, err := s.SetRetention(ctx, m.owner, m.form.ID, store.RetentionChange{Days: 0}, now); err != nil {
 			t.Fatal(err)

@@ -66,27 +66,16 @@ func emptySchema(server, schema string) error {
 	var checks []string
 	for _, table := range tables {
 		if table != migrations {
-			checks = append(checks, fmt.Sprintf(`SELECT CASE WHEN pg_relation_size('%[1]s.%[2]s') > %[3]d THEN 'TRUNCATE ' ELSE 'DELETE FROM ' END || '%[1]s.%[2]s'
-				WHERE EXISTS (SELECT 1 FROM %[1]s.%[2]s)`, schema, table, largeTable))
+			checks = append(checks, fmt.Sprintf("SELECT '%[1]s.%[2]s' WHERE EXISTS (SELECT 1 FROM %[1]s.%[2]s)", schema, table))
 		}
 	}
-	statements, err := readNames(ctx, conn, strings.Join(checks, " UNION ALL "))
-	if err != nil || len(statements) == 0 {
+	used, err := readNames(ctx, conn, strings.Join(checks, " UNION ALL "))
+	if err != nil || len(used) == 0 {
 		return err
 	}
-	used := make([]string, len(statements))
-	for i, statement := range statements {
-		used[i] = statement[strings.LastIndexByte(statement, ' ')+1:]
-	}
-	// As one transaction. No other transaction may still be adding rows.
-	lock := "LOCK TABLE " + strings.Join(used, ", ") + " IN ACCESS EXCLUSIVE MODE; "
-	_, err = conn.Exec(ctx, lock+strings.Join(statements, "; "))
+	_, err = conn.Exec(ctx, "TRUNCATE "+strings.Join(used, ", "))
 	return err
 }
-
-// largeTable is the size in bytes from which a table is truncated: TRUNCATE replaces the files of
-// the table and of its indexes, which takes longer than deleting a few rows.
-const largeTable = 256 << 10
 
 func readNames(ctx context.Context, conn *pgx.Conn, sql string) ([]string, error) {
 	rows, err := conn.Query(ctx, sql)
