@@ -56,6 +56,7 @@ func TestResponse(t *testing.T) {
 	}
 	sendCommand(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{})
 
+	run(b, chromedp.Evaluate[any](`document.activeElement.blur()`)) // it is still in the tag
 	if status := b.navigate(chromedp.KeyEvent("j")); status != 200 {
 		t.Errorf("the next response: %d", status)
 	}
