@@ -18,8 +18,8 @@ import (
 	"formulary/internal/web/page"
 )
 
-// notCompared are the tables that change without a request, and those that note every request.
-var notCompared = []string{"app_call", "device", "form_retention", "mail", "session", "setting"}
+// notCompared are the tables and columns that change without a request, or note every request.
+var notCompared = []string{"app_call", "consent.used_at", "device", "form_retention", "mail", "session", "setting"}
 
 // matrix requests every page as a person whose role changes. With PostgreSQL, roles change on one
 // node, and all requests go to another one.

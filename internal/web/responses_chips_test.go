@@ -3,6 +3,7 @@ package web_test
 import (
 	"fmt"
 	"html"
+	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -88,7 +89,10 @@ func TestFilteredPages(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
 		_, id := publishAsAda(t, s, listForm)
 		for n := range 80 {
-			s.Call("POST", "/f/"+id, "", fmt.Sprintf(`{"answers": {"who": {"given": "n%02d"}, "drink": %q}}`, n, []string{"c", "t"}[min(n%8, 1)]))
+			a := s.Call("POST", "/f/"+id, "", fmt.Sprintf(`{"answers": {"who": {"given": "n%02d"}, "drink": %q}}`, n, []string{"c", "t"}[min(n%8, 1)]))
+			if a.StatusCode != http.StatusCreated {
+				t.Fatalf("response %d: %d %s", n, a.StatusCode, a.Text)
+			}
 		}
 		b := s.Browser()
 		b.SignIn(ada)

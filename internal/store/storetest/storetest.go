@@ -7,6 +7,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -91,7 +92,7 @@ func Open(t testing.TB, p Storage) *store.Store {
 	return s
 }
 
-// Rows returns the rows of all tables that a backup contains, except for those of some tables, as
+// Rows returns the rows of all tables that a backup contains, except for some tables and columns, as
 // text. Two lists are equal if nothing was changed between them.
 func Rows(t testing.TB, s *store.Store, except ...string) []string {
 	t.Helper()
@@ -105,11 +106,12 @@ func Rows(t testing.TB, s *store.Store, except ...string) []string {
 		t.Fatalf("read all rows: %v", err)
 	}
 	var rows []string
-	table := ""
+	table, hidden := "", -1
 	for lines := json.NewDecoder(zip); ; {
 		var line struct {
-			Table string
-			Row   json.RawMessage
+			Table   string
+			Columns []string
+			Row     []json.RawMessage
 		}
 		if err := lines.Decode(&line); err == io.EOF {
 			slices.Sort(rows)
@@ -119,9 +121,13 @@ func Rows(t testing.TB, s *store.Store, except ...string) []string {
 		}
 		if line.Table != "" {
 			table = line.Table
+			hidden = slices.IndexFunc(line.Columns, func(c string) bool { return slices.Contains(except, table+"."+c) })
 		}
 		if line.Row != nil && !slices.Contains(except, table) {
-			rows = append(rows, table+" "+string(line.Row))
+			if hidden >= 0 {
+				line.Row[hidden] = nil
+			}
+			rows = append(rows, fmt.Sprintf("%s %s", table, line.Row))
 		}
 	}
 }
