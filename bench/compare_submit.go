@@ -23,7 +23,7 @@ func (b *bench) compareSubmit(ctx context.Context, service *process, c compariso
 	submit := func(o *outcome, request []byte, length time.Duration) (*loadResult, error) {
 		t, cpu, err := b.loadOnce(ctx, service, distribute([][]byte{request}, throughput), length)
 		if err == nil && t.errors > 0 {
-			err = fmt.Errorf("the service said: %.200s", t.firstError)
+			err = fmt.Errorf("the service said: %.600s", t.firstError)
 		}
 		if err != nil {
 			return nil, err

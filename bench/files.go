@@ -140,7 +140,7 @@ func (w *fileBench) compareFiles(ctx context.Context, title string, entrants []e
 	}
 	for _, o := range f.outcomes {
 		if o.errors > 0 {
-			return both, fmt.Errorf("%s said: %.300s", o.name, o.firstError)
+			return both, fmt.Errorf("%s said: %.600s", o.name, o.firstError)
 		}
 	}
 	return [2]outcome(f.outcomes), nil

@@ -113,7 +113,7 @@ func (b *bench) measureInterleaved(ctx context.Context, connections int, request
 				return err
 			}
 			if t.errors > 0 {
-				return fmt.Errorf("the service said: %.200s", t.firstError)
+				return fmt.Errorf("the service said: %.600s", t.firstError)
 			}
 			cpus[i] = append(cpus[i], cpu)
 			p50s[i] = append(p50s[i], float64(t.times.quantile(0.5)))

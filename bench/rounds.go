@@ -115,7 +115,7 @@ func (b *bench) measureWorkload(ctx context.Context, w workload, entrants []entr
 		o.rates, o.cpus, o.p50s, o.p99s = pick(o.rates, selected), pick(o.cpus, selected), pick(o.p50s, selected), pick(o.p99s, selected)
 		// If the bare server fails, the comparison is invalid.
 		if o.errors > 0 && o.name == bareName {
-			return f, fmt.Errorf("the bare server said: %.200s", o.firstError)
+			return f, fmt.Errorf("the bare server said: %.600s", o.firstError)
 		}
 	}
 	return f, nil

@@ -56,7 +56,7 @@ func (b *bench) measureHanging(ctx context.Context, h *hooked) (f hangingFigures
 			return err
 		}
 		if t.errors > 0 {
-			return fmt.Errorf("the service said: %.200s", t.firstError)
+			return fmt.Errorf("the service said: %.600s", t.firstError)
 		}
 		return h.receiver.await(ctx, hangingWebhooks/2*int(t.requests))
 	}

@@ -54,9 +54,9 @@ type DB interface {
 	// JSONContains is a condition: some text or number in a JSON value, in lower case,
 	// contains the text, which is an expression in lower case.
 	JSONContains(json, text string) string
-	// EachText returns a table expression: a row part with a column value for each text in the JSON
-	// array that is the parameter.
-	EachText(parameter string) string
+	// Listed is a table and a condition: its rows whose key is in the JSON array that is the
+	// parameter. Each is looked up by its key, with or without statistics.
+	Listed(table, key, parameter string) string
 	// JSONArrayHas is a condition: a JSON value is a list and has a text in it.
 	JSONArrayHas(json string) string
 	// IndexedBy follows the name of a table in a query that should use an index. SQLite has no

@@ -76,8 +76,9 @@ func (db *postgres) Lower(expression string) string {
 // IndexedBy is empty: PostgreSQL decides itself.
 func (db *postgres) IndexedBy(string) string { return "" }
 
-func (db *postgres) EachText(parameter string) string {
-	return `(SELECT text COLLATE "C" AS value FROM jsonb_array_elements_text(CAST(` + parameter + ` AS JSONB)) AS text) AS part`
+// Listed has no join: without statistics, PostgreSQL might compare every row with every key.
+func (db *postgres) Listed(table, key, parameter string) string {
+	return table + ` WHERE ` + key + ` = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST(` + parameter + ` AS JSONB))))`
 }
 
 func (db *postgres) JSONContains(json, text string) string {

@@ -89,8 +89,10 @@ func (db *sqlite) JSONContains(json, text string) string {
 	return `EXISTS (SELECT 1 FROM json_tree(` + json + `) AS part WHERE part.type IN ('text', 'integer', 'real') AND STRPOS(LOWER(CAST(part.atom AS TEXT)), ` + text + `) > 0)`
 }
 
-func (db *sqlite) EachText(parameter string) string {
-	return `(SELECT value FROM json_each(` + parameter + `)) AS part`
+// Listed is a join in this order: with IN, SQLite would read the whole table in the order of the
+// result.
+func (db *sqlite) Listed(table, key, parameter string) string {
+	return `(SELECT value FROM json_each(` + parameter + `)) AS part CROSS JOIN ` + table + ` WHERE ` + key + ` = part.value`
 }
 
 func (db *sqlite) JSONArrayHas(json string) string {

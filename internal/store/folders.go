@@ -37,7 +37,7 @@ func (s *Store) Folders(ctx context.Context, owner, only string) (_ []Folder, er
 	var list []Folder
 	sql, args := foldersSQL, []any{owner, maxFolders}
 	if only != "" {
-		sql, args = someFoldersSQL+s.db.EachText("$3")+isPartSQL+groupFoldersSQL, append(args, only)
+		sql, args = someFoldersSQL+s.db.Listed("form", "id", "$3")+` AND account_id = $1`+groupFoldersSQL, append(args, only)
 	}
 	err = s.db.Query(ctx, sql, func(r db.Row) error {
 		var f Folder

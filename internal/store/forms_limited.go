@@ -43,7 +43,7 @@ func (s *Store) limitedForms(ctx context.Context, owner string, list limitedList
 
 // limitedIDs reads the IDs of all forms in a list, in order.
 func (s *Store) limitedIDs(ctx context.Context, owner string, list limitedList) ([]string, error) {
-	sql := `SELECT id FROM ` + s.db.EachText("$6") + ` CROSS JOIN form WHERE account_id = $1` + formFilter + ` AND id = part.value ORDER BY ` + formSorts[list.sort]
+	sql := `SELECT id FROM ` + s.db.Listed("form", "id", "$6") + ` AND account_id = $1` + formFilter + ` ORDER BY ` + formSorts[list.sort]
 	var ids []string
 	err := s.db.Query(ctx, sql, func(r db.Row) error {
 		var formID string
@@ -64,7 +64,7 @@ func (s *Store) formsByID(ctx context.Context, owner string, ids []string) ([]fo
 		return nil, err
 	}
 	forms := make([]form.Form, 0, len(ids))
-	sql := `SELECT ` + formColumns + ` FROM ` + s.db.EachText("$2") + ` CROSS JOIN form WHERE account_id = $1 AND id = part.value`
+	sql := `SELECT ` + formColumns + ` FROM ` + s.db.Listed("form", "id", "$2") + ` AND account_id = $1`
 	err = s.db.Query(ctx, sql, func(r db.Row) error {
 		f, err := scanForm(r)
 		forms = append(forms, f)

@@ -122,7 +122,7 @@ func (s *Store) FormTitles(ctx context.Context, access account.Access, formIDs [
 	if err != nil {
 		return nil, err
 	}
-	sql := `SELECT id, title FROM ` + s.db.EachText("$2") + ` CROSS JOIN form WHERE account_id = $1 AND id = part.value`
+	sql := `SELECT id, title FROM ` + s.db.Listed("form", "id", "$2") + ` AND account_id = $1`
 	err = s.db.Query(ctx, sql, func(r db.Row) error {
 		var f FormTitle
 		err := r.Scan(&f.ID, &f.Title)

@@ -42,7 +42,6 @@ const (
 	formResponsesSQL = `SELECT response_count, response_tick FROM form WHERE account_id = $1 AND id = $2`
 	allResponsesSQL  = `SELECT CAST(COALESCE(SUM(response_count), 0) AS BIGINT), COALESCE(MAX(response_tick), 0) FROM form WHERE account_id = $1`
 	someResponsesSQL = `SELECT CAST(COALESCE(SUM(response_count), 0) AS BIGINT), COALESCE(MAX(response_tick), 0) FROM `
-	isPartSQL        = ` CROSS JOIN form WHERE account_id = $1 AND id = part.value`
 )
 
 // ResponseActivity differs once responses were stored, deleted or restored.
@@ -56,7 +55,7 @@ type ResponseActivity struct {
 func (s *Store) ResponseActivity(ctx context.Context, owner, formID, only string) (a ResponseActivity, err error) {
 	defer wrap(&err, "read activity")
 	if formID == "" && only != "" {
-		return a, queryOne(s.query(ctx), someResponsesSQL+s.db.EachText("$2")+isPartSQL, []any{owner, only}, &a.Count, &a.tick)
+		return a, queryOne(s.query(ctx), someResponsesSQL+s.db.Listed("form", "id", "$2")+` AND account_id = $1`, []any{owner, only}, &a.Count, &a.tick)
 	}
 	if formID == "" {
 		return a, queryOne(s.query(ctx), allResponsesSQL, []any{owner}, &a.Count, &a.tick)
