@@ -161,6 +161,17 @@ func (b *bench) measureSpaces(ctx context.Context, s *instance) (spaceCosts, err
 	if err != nil {
 		return costs, fmt.Errorf("spaces: %w", err)
 	}
+	for i, name := range []string{2: "grant-repeated", 5: "grant-drafts", 6: "home", 7: "home-of-member"} {
+		if s.admin == "" || name == "" {
+			continue
+		}
+		if err := b.profile(ctx, s.admin, s.engine+"-spaces-"+name, func(length time.Duration) error {
+			_, err := run(ctx, s.service.addr, distribute(sets[i].requests, throughput), length)
+			return err
+		}); err != nil {
+			return costs, err
+		}
+	}
 	for i, title := range []string{
 		"", "forms of a space, repeated", "1,000 forms of a grant, repeated",
 		"", "draft forms of a space", "draft forms of a grant",

@@ -239,7 +239,7 @@ const (
 func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort FormSort, page Page) (_ []form.Form, _ int64, err error) {
 	defer wrap(&err, "list forms")
 	if filter.Only != "" {
-		return s.limitedForms(ctx, owner, limitedList{filter, sort}, page)
+		return s.limitedForms(ctx, limitedList{owner, filter, sort}, page)
 	}
 	var forms []form.Form
 	var total int64

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"sort"
+	"sync"
 
 	"formulary/internal/db"
 	"formulary/internal/form"
@@ -16,6 +17,7 @@ import (
 
 // limitedList identifies such a list.
 type limitedList struct {
+	owner string
 	FormFilter
 	sort FormSort
 }
@@ -24,25 +26,47 @@ type limitedList struct {
 const formListBytes = 16 << 20
 
 // limitedForms is Forms for a filter with Only.
-func (s *Store) limitedForms(ctx context.Context, owner string, list limitedList, page Page) ([]form.Form, int64, error) {
-	ids, generation, ok := s.formLists.Get(owner, list)
+func (s *Store) limitedForms(ctx context.Context, list limitedList, page Page) ([]form.Form, int64, error) {
+	ids, generation, ok := s.formLists.Get(list.owner, list)
 	if !ok {
 		var err error
-		if ids, err = s.limitedIDs(ctx, owner, list); err != nil {
+		if ids, err = s.sharedIDs(ctx, list, generation); err != nil {
 			return nil, 0, err
-		}
-		if list.Search == "" {
-			s.formLists.Put(list, generation, ids, int64(len(list.Only)+40*len(ids)+100))
 		}
 	}
 	from := min(page.Offset, int64(len(ids)))
 	wanted := ids[from:min(from+page.Limit, int64(len(ids)))]
-	forms, err := s.formsByID(ctx, owner, wanted)
+	forms, err := s.formsByID(ctx, list.owner, wanted)
 	return forms, int64(len(ids)), err
 }
 
+// listRead is a list that is being read.
+type listRead struct {
+	list       limitedList
+	generation Generation
+}
+
+// sharedIDs reads and caches the IDs of a list. Callers that need it at the same time share one
+// read, which does not end with any of them. Whoever knows of a change since it started has another
+// generation.
+func (s *Store) sharedIDs(ctx context.Context, list limitedList, generation Generation) ([]string, error) {
+	if !generation.known {
+		return s.limitedIDs(ctx, list)
+	}
+	this := listRead{list, generation}
+	read, _ := s.listReads.LoadOrStore(this, sync.OnceValues(func() ([]string, error) {
+		defer s.listReads.Delete(this)
+		ids, err := s.limitedIDs(context.WithoutCancel(ctx), list)
+		if err == nil && list.Search == "" {
+			s.formLists.Put(list, generation, ids, int64(len(list.Only)+40*len(ids)+100))
+		}
+		return ids, err
+	}))
+	return read.(func() ([]string, error))()
+}
+
 // limitedIDs reads the IDs of all forms in a list, in order.
-func (s *Store) limitedIDs(ctx context.Context, owner string, list limitedList) ([]string, error) {
+func (s *Store) limitedIDs(ctx context.Context, list limitedList) ([]string, error) {
 	sql := `SELECT id FROM ` + s.db.Listed("form", "id", "$6") + ` AND account_id = $1` + formFilter + ` ORDER BY ` + formSorts[list.sort]
 	var ids []string
 	err := s.db.Query(ctx, sql, func(r db.Row) error {
@@ -50,7 +74,7 @@ func (s *Store) limitedIDs(ctx context.Context, owner string, list limitedList) 
 		err := r.Scan(&formID)
 		ids = append(ids, formID)
 		return err
-	}, owner, list.Status, list.Language, form.SearchKey(list.Search), list.Folder, list.Only)
+	}, list.owner, list.Status, list.Language, form.SearchKey(list.Search), list.Folder, list.Only)
 	return ids, err
 }
 

@@ -25,6 +25,7 @@ type Store struct {
 	public       *Cache[string, *PublicForm]
 	files        *Cache[fileKey, File]
 	formLists    *Cache[limitedList, []string]
+	listReads    sync.Map // listRead → func() ([]string, error)
 	owners       addresses
 	signing      *Cache[string, SigningKeys]
 	attempts     attemptRows
