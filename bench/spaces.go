@@ -125,6 +125,11 @@ func (b *bench) measureSpaces(ctx context.Context, s *instance) (spaceCosts, err
 	if err != nil {
 		return costs, fmt.Errorf("fill a space: %w", err)
 	}
+	if s.location.url != "" { // PostgreSQL does so by itself, but not at once
+		if err := execute(ctx, s.location.url, "ANALYZE"); err != nil {
+			return costs, fmt.Errorf("analyze: %w", err)
+		}
+	}
 	var list [3]string
 	for i, grant := range []struct {
 		user   account.User
