@@ -131,14 +131,19 @@ var bodyBuffers = sync.Pool{New: func() any { return new([]byte) }}
 // maxBodyBuffer bounds the memory of each.
 const maxBodyBuffer = 256 << 10
 
-func writeAppended(w http.ResponseWriter, status int, appendBody func([]byte) []byte) {
-	buffer := bodyBuffers.Get().(*[]byte)
-	text := appendBody((*buffer)[:0])
-	writeBytes(w, status, text)
-	if cap(text) <= maxBodyBuffer {
-		*buffer = text
+// newBody returns a buffer for a body that starts with a text.
+func newBody(start string) *[]byte {
+	body := bodyBuffers.Get().(*[]byte)
+	*body = append((*body)[:0], start...)
+	return body
+}
+
+// reuseBody gives a buffer back, whose content is no longer needed.
+func reuseBody(body *[]byte) {
+	if cap(*body) > maxBodyBuffer {
+		*body = nil
 	}
-	bodyBuffers.Put(buffer)
+	bodyBuffers.Put(body)
 }
 
 // writeCached writes a cached response, which is compressed once for all clients.

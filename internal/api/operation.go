@@ -49,9 +49,9 @@ func (op *operation) isOfForm() bool { return strings.HasPrefix(op.Path, "/api/v
 
 // reply is the part of a response beside its typed body.
 type reply struct {
-	Body     []byte                  // rendered body, instead of the typed one
-	Append   func(out []byte) []byte // appends the body to a buffer, for large ones
-	Cached   *compress.Content       // Body as stored in a cache
+	Body     []byte            // rendered body, instead of the typed one
+	Reused   *[]byte           // the same in a buffer of newBody, for large ones
+	Cached   *compress.Content // Body as stored in a cache
 	ETag     string
 	Location string
 	Link     string
@@ -135,8 +135,9 @@ func (op *typedHandler) serveRequest(a *API, w http.ResponseWriter, r *http.Requ
 		writeCached(w, op.Status, rep.Cached, rep.Body)
 	case rep.Body != nil:
 		writeBytes(w, op.Status, rep.Body)
-	case rep.Append != nil:
-		writeAppended(w, op.Status, rep.Append)
+	case rep.Reused != nil:
+		writeBytes(w, op.Status, *rep.Reused)
+		reuseBody(rep.Reused)
 	default:
 		writeJSON(w, op.Status, out)
 	}

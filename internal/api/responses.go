@@ -51,32 +51,6 @@ func (ResponseMetadata) Schema(huma.Registry) *huma.Schema {
 	return described
 }
 
-// appendResponses appends a ResponseList; totals and next are its other members. It is written
-// by hand because answers are stored as JSON: encoding/json takes several times as long.
-func (a *API) appendResponses(out []byte, totals string, list []form.Response, next string) []byte {
-	out = append(append(append(out, '{'), totals...), `"data":[`...)
-	start := len(out)
-	out = appendJSONList(out, list)
-	// One search in the whole list is faster than one in each response.
-	if form.MayHaveFiles(out[start:]) {
-		for i := range list {
-			list[i] = list[i].WithFileURLs(a.BaseURL)
-		}
-		out = appendJSONList(out[:start], list)
-	}
-	return append(append(append(out, ']'), next...), '}')
-}
-
-func appendJSONList(out []byte, list []form.Response) []byte {
-	for i := range list {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = list[i].AppendJSON(out)
-	}
-	return out
-}
-
 type Submission struct {
 	Answers map[string]any `json:"answers" nullable:"false" doc:"Answers by question key" example:"{\"drink\": \"Tea\"}"`
 }
@@ -242,8 +216,16 @@ func (a *API) listResponses() typedOperation[*listResponsesInput, *ResponseList]
 			}
 			pages := page.pages(total)
 			link := page.link(a.BaseURL+"/api/v1/forms/"+in.ID+"/responses", in.linkQuery(), total)
-			totals := fmt.Sprintf(`"total_items":%d,"total_pages":%d,`, total, pages)
-			return nil, reply{Link: link, Append: func(out []byte) []byte { return a.appendResponses(out, totals, list, "") }}, nil
+			body := newBody("")
+			*body = fmt.Appendf(*body, `{"total_items":%d,"total_pages":%d,"data":[`, total, pages)
+			for i := range list {
+				if i > 0 {
+					*body = append(*body, ',')
+				}
+				*body = list[i].WithFileURLs(a.BaseURL).AppendJSON(*body)
+			}
+			*body = append(*body, `]}`...)
+			return nil, reply{Link: link, Reused: body}, nil
 		},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"formulary/internal/form"
 	"formulary/internal/id"
 	"formulary/internal/store"
 )
@@ -18,12 +19,20 @@ func (a *API) feed(ctx context.Context, owner string, in *listResponsesInput, fi
 	if err != nil {
 		return nil, reply{}, err
 	}
-	page, err := a.Store.Feed(ctx, owner, in.ID, filter, store.FeedPage{After: after, Limit: in.Limit})
+	body := newBody(`{"data":[`)
+	start := len(*body)
+	end, err := a.Store.ReadFeed(ctx, owner, in.ID, filter, store.FeedPage{After: after, Limit: in.Limit}, func(r *form.StoredResponse) {
+		if len(*body) > start {
+			*body = append(*body, ',')
+		}
+		*body = r.AppendJSON(*body, a.BaseURL)
+	})
 	if err != nil {
+		reuseBody(body)
 		return nil, reply{}, err
 	}
-	end := fmt.Sprintf(`,"next":%q,"more":%t`, cursor(page.Next), page.More)
-	return nil, reply{Append: func(out []byte) []byte { return a.appendResponses(out, "", page.Responses, end) }}, nil
+	*body = fmt.Appendf(*body, `],"next":%q,"more":%t}`, cursor(end.Next), end.More)
+	return nil, reply{Reused: body}, nil
 }
 
 // cursor encodes the position of the last response that was read, written as the ID of a

@@ -104,7 +104,7 @@ type Update struct {
 	Keys      int    // how many of the first arguments Select takes
 }
 
-// Row is a result row; dest are *string, *int64, *bool, *any or *Text.
+// Row is a result row; dest are *string, *int64, *bool, *any, *Text or *RawText.
 type Row interface {
 	Scan(dest ...any) error
 	// Columns names the columns, for backups.

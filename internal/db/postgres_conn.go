@@ -150,6 +150,8 @@ func (r *pgRow) Scan(dest ...any) error {
 			*d = string(value)
 		case *Text:
 			d.set(value)
+		case *RawText:
+			*d = value
 		case *int64:
 			*d, err = strconv.ParseInt(string(value), 10, 64)
 		case *bool:

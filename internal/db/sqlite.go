@@ -306,6 +306,8 @@ func (r *sqliteRow) Scan(dest ...any) error {
 			*d = string(stmt.ColumnRawText(i))
 		case *Text:
 			d.set(stmt.ColumnRawBlob(i))
+		case *RawText:
+			*d = stmt.ColumnRawBlob(i)
 		case *int64:
 			*d = stmt.ColumnInt64(i)
 		case *bool:

@@ -33,3 +33,7 @@ func (d *Text) set(raw []byte) {
 	chunk.Write(raw)
 	*d.value = chunk.String()[start:]
 }
+
+// RawText is a destination for Row.Scan: a text that is not copied. It changes when the next row
+// is read.
+type RawText []byte

@@ -59,16 +59,21 @@ func (r Response) AnswerTag() string {
 // AppendJSON appends the response as the API returns it, in one line. Answers and metadata are
 // copied as they are stored. Marks that were not read are left out.
 func (r Response) AppendJSON(out []byte) []byte {
-	out = append(append(out, `{"id":"`...), r.ID...)
-	out = append(append(out, `","form_id":"`...), r.FormID...)
-	out = strconv.AppendInt(append(out, `","version":`...), r.Version, 10)
-	out = AppendTime(append(out, `,"submitted_at":"`...), r.SubmittedAt)
-	out = append(append(out, `","answers":`...), r.JSON...)
+	out = appendHead(out, r.ID, r.FormID, r.Version, r.SubmittedAt)
+	out = append(append(out, `,"answers":`...), r.JSON...)
 	out = append(append(out, `,"metadata":`...), r.Metadata...)
 	if r.Marks.Status != "" {
 		out = r.Marks.appendJSON(out)
 	}
 	return append(out, '}')
+}
+
+// appendHead appends the members of a response before its answers.
+func appendHead[Text string | []byte](out []byte, id Text, formID string, version int64, at time.Time) []byte {
+	out = append(append(out, `{"id":"`...), id...)
+	out = append(append(out, `","form_id":"`...), formID...)
+	out = strconv.AppendInt(append(out, `","version":`...), version, 10)
+	return append(AppendTime(append(out, `,"submitted_at":"`...), at), '"')
 }
 
 // AppendTime appends a time in RFC 3339 with three decimals in UTC, so that times sort
@@ -77,24 +82,16 @@ func AppendTime(out []byte, t time.Time) []byte {
 	t = t.UTC()
 	year, month, day := t.Date()
 	hour, minute, second := t.Clock()
-	out = appendDigits(out, year, 4)
-	out = appendDigits(append(out, '-'), int(month), 2)
-	out = appendDigits(append(out, '-'), day, 2)
-	out = appendDigits(append(out, 'T'), hour, 2)
-	out = appendDigits(append(out, ':'), minute, 2)
-	out = appendDigits(append(out, ':'), second, 2)
-	out = appendDigits(append(out, '.'), t.Nanosecond()/1e6, 3)
-	return append(out, 'Z')
+	milli := t.Nanosecond() / 1e6
+	return append(out,
+		digit(year/1000), digit(year/100), digit(year/10), digit(year), '-',
+		digit(int(month)/10), digit(int(month)), '-', digit(day/10), digit(day), 'T',
+		digit(hour/10), digit(hour), ':', digit(minute/10), digit(minute), ':', digit(second/10), digit(second), '.',
+		digit(milli/100), digit(milli/10), digit(milli), 'Z')
 }
 
-func appendDigits(out []byte, n, digits int) []byte {
-	out = append(out, "0000"[:digits]...)
-	for i := len(out) - 1; i >= len(out)-digits; i-- {
-		out[i] = byte('0' + n%10)
-		n /= 10
-	}
-	return out
-}
+// digit returns the last digit of a number.
+func digit(n int) byte { return byte('0' + n%10) }
 
 // Encode writes answers as JSON, in the order of the questions.
 func (d *Definition) Encode(answers map[string]any) ([]byte, error) {

@@ -1,15 +1,11 @@
 package form
 
 import (
-	"bytes"
 	"strings"
 )
 
 // fileMark precedes the ID of every file in stored answers.
 const fileMark = `"` + fileIDPrefix
-
-// MayHaveFiles reports whether responses in JSON can have files in their answers.
-func MayHaveFiles(responses []byte) bool { return bytes.Contains(responses, []byte(fileMark)) }
 
 // WithFileURLs returns the response with the API address of each file in its answers. base is
 // the address of the service. Responses without files are returned as they are.

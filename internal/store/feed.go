@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"strconv"
@@ -15,10 +16,11 @@ import (
 // creation, which is their ID, or that of their last restoration. A reader may have passed
 // the ID of a deleted response before it was restored.
 const (
-	feedSQL = `SELECT ` + responseColumns + ` FROM response
+	feedColumns = `id, version, submitted_at, answers, metadata`
+	feedSQL     = `SELECT ` + feedColumns + ` FROM response
 		WHERE account_id = $1 AND form_id = $2 AND restored = '' AND id > $3 ORDER BY id LIMIT $4`
 	// The index on restored is partial: only with the second condition can it be used.
-	feedRestoredSQL = `SELECT ` + responseColumns + `, restored FROM response
+	feedRestoredSQL = `SELECT ` + feedColumns + `, restored FROM response
 		WHERE account_id = $1 AND form_id = $2 AND restored > $3 AND restored <> '' ORDER BY restored LIMIT $4`
 )
 
@@ -27,16 +29,21 @@ const feedBytes = 4 << 20
 
 // FeedPage is a part of the feed.
 type FeedPage struct {
-	After string // as in FeedResult; empty: from the first response on
+	After string // as in FeedEnd; empty: from the first response on
 	Limit int64
 	Bytes int // a page ends after the response that exceeds it; 0: feedBytes
+}
+
+// FeedEnd is where a page of the feed ends.
+type FeedEnd struct {
+	Next string // After of the next page, spelled as the ID of a response
+	More bool   // others follow
 }
 
 // FeedResult is a page of the feed.
 type FeedResult struct {
 	Responses []form.Response
-	Next      string // After of the next page
-	More      bool   // others follow
+	FeedEnd
 
 	restored map[string]string // positions of those that were restored, by ID
 }
@@ -50,12 +57,30 @@ func (f *FeedResult) Cursor(responseID string) string {
 	return responseID
 }
 
-// Feed returns each response to a form once, in the order in which they were stored or
-// restored. It costs the same at any depth.
-func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseFilter, page FeedPage) (_ FeedResult, err error) {
+// Feed returns the page of ReadFeed as a list.
+func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseFilter, page FeedPage) (FeedResult, error) {
+	out := FeedResult{restored: map[string]string{}}
+	end, err := s.ReadFeed(ctx, owner, formID, filter, page, func(stored *form.StoredResponse) {
+		r := stored.Response()
+		out.Responses = append(out.Responses, r)
+		if len(stored.Restored) > 0 {
+			out.restored[r.ID] = string(stored.Restored)
+		}
+	})
+	if err != nil {
+		return FeedResult{}, err
+	}
+	out.FeedEnd = end
+	return out, nil
+}
+
+// ReadFeed calls visit for the responses of one page. Page by page, the feed has each response to
+// a form once, in the order in which they were stored or restored. It costs the same at any depth.
+// visit must not keep the response, nor use the database.
+func (s *Store) ReadFeed(ctx context.Context, owner, formID string, filter ResponseFilter, page FeedPage, visit func(*form.StoredResponse)) (_ FeedEnd, err error) {
 	defer wrap(&err, "read feed")
 	if _, ok := id.Parse(id.Form, formID); !ok {
-		return FeedResult{}, fault.NotFound
+		return FeedEnd{}, fault.NotFound
 	}
 	var total, top int64
 	var found bool
@@ -63,51 +88,110 @@ func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseF
 	stored := db.Statement{SQL: feedSQL, Args: []any{owner, formID, page.After, page.Limit + 1}}
 	restored := db.Statement{SQL: feedRestoredSQL, Args: []any{owner, formID, feedPosition(page.After), page.Limit + 1}}
 	if !filter.Empty() {
-		stored.SQL, stored.Args = filter.afterIn(owner, formID, s.db, feedOrder{columns: responseColumns, condition: ` AND restored = ''`, key: `id`}, page.After, page.Limit+1)
-		restored.SQL, restored.Args = filter.afterIn(owner, formID, s.db, feedOrder{columns: responseColumns + `, restored`, condition: ` AND restored <> ''`, key: `restored`}, feedPosition(page.After), page.Limit+1)
+		stored.SQL, stored.Args = filter.afterIn(owner, formID, s.db, feedOrder{columns: feedColumns, condition: ` AND restored = ''`, key: `id`}, page.After, page.Limit+1)
+		restored.SQL, restored.Args = filter.afterIn(owner, formID, s.db, feedOrder{columns: feedColumns + `, restored`, condition: ` AND restored <> ''`, key: `restored`}, feedPosition(page.After), page.Limit+1)
 	}
-	out := FeedResult{Next: page.After, restored: map[string]string{}}
-	var byID, byRestoration ordered[form.Response]
-	var position string
-	stored.Scan = gatherFeed(&byID, page, newResponseScanner(formID).scan)
-	restoredScanner := newResponseScanner(formID, &position)
-	restored.Scan = gatherFeed(&byRestoration, page, func(r db.Row, into *form.Response) error {
-		err := restoredScanner.scan(r, into)
-		out.restored[into.ID] = position
-		return err
-	})
-	if err := s.db.QueryBatch(ctx, scanInto(&found, countResponsesSQL, []any{owner, formID}, &total, &top), stored, restored); err != nil || !found {
-		return FeedResult{}, errorWhen(err, !found, fault.NotFound)
+	merge := feedMerge{page: page, visit: visit, response: form.StoredResponse{FormID: formID}}
+	restored.Scan, stored.Scan = merge.scanRestored(), merge.scanStored()
+	if err := s.db.QueryBatch(ctx, scanInto(&found, countResponsesSQL, []any{owner, formID}, &total, &top), restored, stored); err != nil || !found {
+		return FeedEnd{}, errorWhen(err, !found, fault.NotFound)
 	}
-	out.Responses, out.More = mergeByPosition(byID, byRestoration, page.Limit, func(r form.Response) string { return out.Cursor(r.ID) })
-	if n := len(out.Responses); n > 0 {
-		out.Next = out.Cursor(out.Responses[n-1].ID)
+	merge.addRestored(nil)
+	if merge.last != nil {
+		page.After = id.Response + string(merge.last)
 	}
-	return out, nil
+	return FeedEnd{Next: page.After, More: merge.more}, nil
 }
 
 // feedPosition is the position in the ID of a response.
-func feedPosition(responseID string) string {
+func feedPosition[Text string | []byte](responseID Text) Text {
 	return responseID[min(len(id.Response), len(responseID)):]
 }
 
-// gatherFeed collects the responses of a page.
-func gatherFeed(into *ordered[form.Response], page FeedPage, scan func(db.Row, *form.Response) error) func(db.Row) error {
-	bytes, maxBytes := 0, cmp.Or(page.Bytes, feedBytes)
-	return func(r db.Row) error {
-		if int64(len(into.list)) == page.Limit || bytes >= maxBytes {
-			into.more = true
-			return db.ErrStop
-		}
-		if into.list == nil {
-			into.list = make([]form.Response, 0, min(page.Limit, 100))
-		}
-		into.list = append(into.list, form.Response{})
-		response := &into.list[len(into.list)-1]
-		err := scan(r, response)
-		bytes += len(response.JSON)
+// feedMerge visits the responses of a page in the order of their positions. Restored ones are read
+// before the others and kept until it is their turn.
+type feedMerge struct {
+	page     FeedPage
+	visit    func(*form.StoredResponse)
+	response form.StoredResponse // as read from the current row
+	restored ordered[form.StoredResponse]
+	visited  int64
+	bytes    int
+	last     []byte // position of the last response visited
+	more     bool   // the page has ended, and others follow
+}
+
+// scanner returns a function that reads feedColumns, and other columns after them, into response.
+func (m *feedMerge) scanner(more ...any) func(db.Row) error {
+	r := &m.response
+	var submitted int64
+	dest := append([]any{(*db.RawText)(&r.ID), &r.Version, &submitted, (*db.RawText)(&r.JSON), (*db.RawText)(&r.Metadata)}, more...)
+	return func(row db.Row) error {
+		err := row.Scan(dest...)
+		r.SubmittedAt = fromMillis(submitted)
 		return err
 	}
+}
+
+func (m *feedMerge) isFull(visited int64, bytes int) bool {
+	return visited == m.page.Limit || bytes >= cmp.Or(m.page.Bytes, feedBytes)
+}
+
+// scanRestored keeps the responses that were restored.
+func (m *feedMerge) scanRestored() func(db.Row) error {
+	scan, bytes := m.scanner((*db.RawText)(&m.response.Restored)), 0
+	return func(row db.Row) error {
+		if m.isFull(int64(len(m.restored.list)), bytes) {
+			m.restored.more = true
+			return db.ErrStop
+		}
+		err := scan(row)
+		bytes += len(m.response.JSON)
+		m.restored.list = append(m.restored.list, m.response.Clone())
+		return err
+	}
+}
+
+// scanStored visits the responses that were not restored, and those in between that were.
+func (m *feedMerge) scanStored() func(db.Row) error {
+	scan := m.scanner()
+	return func(row db.Row) error {
+		m.response.Restored = nil
+		if err := scan(row); err != nil {
+			return err
+		}
+		position := feedPosition(m.response.ID)
+		if err := m.addRestored(position); err != nil {
+			return err
+		}
+		return m.add(&m.response, position)
+	}
+}
+
+// addRestored visits the restored responses before a position; nil: all that are left.
+func (m *feedMerge) addRestored(before []byte) error {
+	for r := &m.restored; len(r.list) > 0 && (before == nil || bytes.Compare(r.list[0].Restored, before) < 0); r.list = r.list[1:] {
+		if err := m.add(&r.list[0], r.list[0].Restored); err != nil {
+			return err
+		}
+	}
+	if m.restored.more && len(m.restored.list) == 0 {
+		m.more = true // the next of them may come before what follows here
+		return db.ErrStop
+	}
+	return nil
+}
+
+// add visits a response, unless the page is full.
+func (m *feedMerge) add(r *form.StoredResponse, position []byte) error {
+	if m.more = m.more || m.isFull(m.visited, m.bytes); m.more {
+		return db.ErrStop
+	}
+	m.visit(r)
+	m.visited++
+	m.bytes += len(r.JSON)
+	m.last = append(m.last[:0], position...)
+	return nil
 }
 
 // feedOrder is one of the two orders that make the feed.

@@ -51,7 +51,7 @@ func tableRows(t *testing.T, s *store.Store, table string) string {
 	return rows[0][0]
 }
 
-func addUser(t *testing.T, s *store.Store, email string) account.User {
+func addUser(t testing.TB, s *store.Store, email string) account.User {
 	t.Helper()
 	now := time.Now()
 	p, err := s.AddUser(ctx, account.User{
