@@ -306,13 +306,13 @@ func (m *moveFault) compare(before map[string][]string, submitted []string) {
 		m.Fatal(err)
 	}
 	total := movedResponses + movedFiles + len(submitted)
-	feed, err := m.db.Feed(m.Context(), owner, m.files.form, store.ResponseFilter{}, store.FeedPage{Limit: int64(total) + 1})
+	list, err := m.db.ResponsesAfter(m.Context(), owner, m.files.form, "", int64(total)+1)
 	if err != nil {
 		m.Fatal(err)
 	}
 	notes, serials := map[string]int{}, map[int64]bool{}
-	for i, r := range feed.Responses {
-		if i > 0 && feed.Responses[i-1].ID >= r.ID {
+	for i, r := range list {
+		if i > 0 && list[i-1].ID >= r.ID {
 			m.Errorf("%s is not in order", r.ID)
 		}
 		var answers struct{ Note string }
@@ -328,7 +328,7 @@ func (m *moveFault) compare(before map[string][]string, submitted []string) {
 		}
 	}
 	f, err := m.db.Form(m.Context(), owner, m.files.form)
-	if err != nil || f.ResponseCount != int64(total) || len(feed.Responses) != total || len(serials) != total {
-		m.Errorf("%d responses are counted, %d in the feed with %d serials, want %d, %v", f.ResponseCount, len(feed.Responses), len(serials), total, err)
+	if err != nil || f.ResponseCount != int64(total) || len(list) != total || len(serials) != total {
+		m.Errorf("%d responses are counted, %d in the list with %d serials, want %d, %v", f.ResponseCount, len(list), len(serials), total, err)
 	}
 }
