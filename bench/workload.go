@@ -89,19 +89,20 @@ func (w *dataset) introspectRequest(token string) []byte {
 
 // workloads returns everything that is measured against the bare server and the peers.
 func (w *dataset) workloads(ctx context.Context, addr string) ([]workload, error) {
-	list, err := w.exchange(ctx, addr, w.smallOwner, refreshTokens)
+	list, err := w.exchange(ctx, addr, w.smallOwner, 1+refreshTokens)
 	if err != nil {
 		return nil, err
 	}
-	refreshes := make([][]byte, len(list))
-	for i, t := range list {
+	// Refreshing revokes the earlier access tokens of a grant, so the other workloads have their own.
+	access := list[0].Access
+	refreshes := make([][]byte, refreshTokens)
+	for i, t := range list[1:] {
 		refreshes[i] = w.refreshRequest(t.Refresh)
 	}
 	code, err := w.issueCodes(ctx, w.smallOwner, 1)
 	if err != nil {
 		return nil, err
 	}
-	access := list[0].Access
 	workloads := []workload{
 		newWorkload("forms", "List 20 of 1,000 forms", target{sqlite: 0.75, postgres: 0.3, times: 25}, get("/api/v1/forms?per_page=20", access)),
 		newWorkload("me", "Who am I", target{sqlite: 0.7, postgres: 0.3}, get("/api/v1/me", access)),
