@@ -38,10 +38,10 @@ func TestStoredResponseWithFiles(t *testing.T) {
 // Times have a fixed length and are in UTC.
 func TestAppendTime(t *testing.T) {
 	for at, want := range map[time.Time]string{
-		time.Date(1, 2, 3, 4, 5, 6, 999_999, time.UTC):                                 "0001-02-03T04:05:06.000Z",
-		time.Date(1969, 12, 31, 23, 59, 59, 999_000_000, time.UTC):                     "1969-12-31T23:59:59.999Z",
-		time.Date(2024, 2, 29, 23, 30, 0, 50_000_000, time.FixedZone("", -3600)):       "2024-03-01T00:30:00.050Z",
-		time.Date(9999, 12, 31, 12, 0, 0, 100_000_000, time.FixedZone("Kathmandu", 0)): "9999-12-31T12:00:00.100Z",
+		time.Date(1, 2, 3, 4, 5, 6, 999_999, time.UTC):                                      "0001-02-03T04:05:06.000Z",
+		time.Date(1969, 12, 31, 23, 59, 59, 999_000_000, time.UTC):                          "1969-12-31T23:59:59.999Z",
+		time.Date(2024, 2, 29, 23, 30, 0, 50_000_000, time.FixedZone("", -3600)):            "2024-03-01T00:30:00.050Z",
+		time.Date(9999, 12, 31, 17, 45, 0, 100_000_000, time.FixedZone("Kathmandu", 20700)): "9999-12-31T12:00:00.100Z",
 	} {
 		if got := string(form.AppendTime(nil, at)); got != want {
 			t.Errorf("%s: got %s", want, got)
