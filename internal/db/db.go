@@ -92,6 +92,10 @@ type Statement struct {
 	SQL  string
 	Args []any
 	Scan func(Row) error // as in Tx.Query
+	// Cheaper returns other SQL for the same rows if the results of the statements before it in
+	// a batch allow that, otherwise SQL. Only SQLite asks: PostgreSQL sends all statements
+	// before it has a result. Optional.
+	Cheaper func() string
 }
 
 // Update is an UPDATE of one row whose new values are needed, as RETURNING and as a second

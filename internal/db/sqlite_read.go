@@ -139,7 +139,11 @@ func (db *sqlite) Query(ctx context.Context, sql string, scan func(Row) error, a
 func (db *sqlite) QueryBatch(ctx context.Context, statements ...Statement) error {
 	return db.Read(ctx, func(t Tx) error {
 		for _, q := range statements {
-			if err := t.Query(q.SQL, q.Scan, q.Args...); err != nil {
+			sql := q.SQL
+			if q.Cheaper != nil {
+				sql = q.Cheaper()
+			}
+			if err := t.Query(sql, q.Scan, q.Args...); err != nil {
 				return err
 			}
 		}

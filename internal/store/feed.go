@@ -19,6 +19,11 @@ const (
 	feedColumns = `id, version, submitted_at, answers, metadata`
 	feedSQL     = `SELECT ` + feedColumns + ` FROM response
 		WHERE account_id = $1 AND form_id = $2 AND restored = '' AND id > $3 ORDER BY id LIMIT $4`
+	// feedUnrestoredSQL is feedSQL for a feed without restored responses behind $3: testing
+	// each row takes SQLite a tenth of the time. A response is restored behind its ID, so none
+	// with an ID behind $3 was.
+	feedUnrestoredSQL = `SELECT ` + feedColumns + ` FROM response
+		WHERE account_id = $1 AND form_id = $2 AND id > $3 ORDER BY id LIMIT $4`
 	// The index on restored is partial: only with the second condition can it be used.
 	feedRestoredSQL = `SELECT ` + feedColumns + `, restored FROM response
 		WHERE account_id = $1 AND form_id = $2 AND restored > $3 AND restored <> '' ORDER BY restored LIMIT $4`
@@ -87,11 +92,18 @@ func (s *Store) ReadFeed(ctx context.Context, owner, formID string, filter Respo
 	// One more than the limit shows whether others follow.
 	stored := db.Statement{SQL: feedSQL, Args: []any{owner, formID, page.After, page.Limit + 1}}
 	restored := db.Statement{SQL: feedRestoredSQL, Args: []any{owner, formID, feedPosition(page.After), page.Limit + 1}}
+	merge := feedMerge{page: page, visit: visit, response: form.StoredResponse{FormID: formID}}
+	stored.Cheaper = func() string {
+		if len(merge.restored.list) == 0 {
+			return feedUnrestoredSQL
+		}
+		return feedSQL
+	}
 	if !filter.Empty() {
+		stored.Cheaper = nil
 		stored.SQL, stored.Args = filter.afterIn(owner, formID, s.db, feedOrder{columns: feedColumns, condition: ` AND restored = ''`, key: `id`}, page.After, page.Limit+1)
 		restored.SQL, restored.Args = filter.afterIn(owner, formID, s.db, feedOrder{columns: feedColumns + `, restored`, condition: ` AND restored <> ''`, key: `restored`}, feedPosition(page.After), page.Limit+1)
 	}
-	merge := feedMerge{page: page, visit: visit, response: form.StoredResponse{FormID: formID}}
 	restored.Scan, stored.Scan = merge.scanRestored(), merge.scanStored()
 	if err := s.db.QueryBatch(ctx, scanInto(&found, countResponsesSQL, []any{owner, formID}, &total, &top), restored, stored); err != nil || !found {
 		return FeedEnd{}, errorWhen(err, !found, fault.NotFound)

@@ -100,6 +100,7 @@ func TestFeedPages(t *testing.T) {
 		restore(ids[2], ids[7])
 		add(1)
 		restore(ids[6])
+		add(3) // no restored response comes after these
 		for limit := int64(1); limit <= int64(len(want))+1; limit++ {
 			for _, bytes := range []int{0, 1, 60, 100} {
 				var got []string
