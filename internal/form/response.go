@@ -83,15 +83,18 @@ func AppendTime(out []byte, t time.Time) []byte {
 	year, month, day := t.Date()
 	hour, minute, second := t.Clock()
 	milli := t.Nanosecond() / 1e6
-	return append(out,
-		digit(year/1000), digit(year/100), digit(year/10), digit(year), '-',
-		digit(int(month)/10), digit(int(month)), '-', digit(day/10), digit(day), 'T',
-		digit(hour/10), digit(hour), ':', digit(minute/10), digit(minute), ':', digit(second/10), digit(second), '.',
-		digit(milli/100), digit(milli/10), digit(milli), 'Z')
+	out = appendTwoDigits(out, year/100%100)
+	out = append(appendTwoDigits(out, year%100), '-')
+	out = append(appendTwoDigits(out, int(month)), '-')
+	out = append(appendTwoDigits(out, day), 'T')
+	out = append(appendTwoDigits(out, hour), ':')
+	out = append(appendTwoDigits(out, minute), ':')
+	out = append(appendTwoDigits(out, second), '.', byte('0'+milli/100))
+	return append(appendTwoDigits(out, milli%100), 'Z')
 }
 
-// digit returns the last digit of a number.
-func digit(n int) byte { return byte('0' + n%10) }
+// appendTwoDigits appends a number from 0 to 99.
+func appendTwoDigits(out []byte, n int) []byte { return append(out, byte('0'+n/10), byte('0'+n%10)) }
 
 // Encode writes answers as JSON, in the order of the questions.
 func (d *Definition) Encode(answers map[string]any) ([]byte, error) {
