@@ -129,7 +129,7 @@ func (db *sqlite) Close() error {
 
 // sqliteConn is a connection and the statements prepared on it, by their text.
 type sqliteConn struct {
-	*sqlite3.Conn
+	conn     *sqlite3.Conn // not embedded: it has many methods (see docs/decisions/binary-size.md)
 	prepared map[string]*sqlite3.Stmt
 	length   int                   // bytes of SQL in prepared
 	inserts  map[insertRows]string // INSERT of one row → of several
@@ -143,7 +143,7 @@ func (db *sqlite) connect() (*sqliteConn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	c := &sqliteConn{Conn: conn, prepared: map[string]*sqlite3.Stmt{}, inserts: map[insertRows]string{}}
+	c := &sqliteConn{conn: conn, prepared: map[string]*sqlite3.Stmt{}, inserts: map[insertRows]string{}}
 	// Without this, SQLite replans a statement whenever its LIMIT is bound.
 	if _, err := conn.Config(sqlite3.DBCONFIG_ENABLE_QPSG, true); err != nil {
 		c.close()
@@ -203,7 +203,7 @@ func (c *sqliteConn) close() error {
 	for _, s := range c.prepared {
 		s.Close()
 	}
-	return c.Conn.Close()
+	return c.conn.Close()
 }
 
 var parameter = regexp.MustCompile(`\$(\d+)`)
@@ -222,7 +222,7 @@ func (c *sqliteConn) prepare(sql string) (*sqlite3.Stmt, error) {
 		}
 	}
 	// $1 is a name to SQLite, numbered by first appearance; ?1 is the number.
-	stmt, tail, err := c.PrepareFlags(parameter.ReplaceAllString(sql, "?$1"), sqlite3.PREPARE_PERSISTENT)
+	stmt, tail, err := c.conn.PrepareFlags(parameter.ReplaceAllString(sql, "?$1"), sqlite3.PREPARE_PERSISTENT)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func (c *sqliteConn) Exec(sql string, args ...any) (int64, error) {
 	if err := c.Query(sql, func(Row) error { return nil }, args...); err != nil {
 		return 0, err
 	}
-	return c.Changes(), nil
+	return c.conn.Changes(), nil
 }
 
 func (c *sqliteConn) Query(sql string, scan func(Row) error, args ...any) error {

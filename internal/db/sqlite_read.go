@@ -126,8 +126,8 @@ func (db *sqlite) readWithin(ctx context.Context, fn func(*sqliteConn) error) er
 		return err
 	}
 	defer db.release(c)
-	c.SetInterrupt(ctx)
-	defer c.SetInterrupt(context.Background())
+	c.conn.SetInterrupt(ctx)
+	defer c.conn.SetInterrupt(context.Background())
 	return fn(c)
 }
 
@@ -158,7 +158,7 @@ func (db *sqlite) Read(ctx context.Context, fn func(Tx) error) error {
 		}
 		defer func() {
 			// Also after an interrupt, or the connection would stay in the transaction.
-			c.SetInterrupt(context.Background())
+			c.conn.SetInterrupt(context.Background())
 			c.Exec("COMMIT") // of reads, so an error loses nothing
 		}()
 		return fn(c)

@@ -69,7 +69,7 @@ func (db *sqlite) Scrub(ctx context.Context) error {
 		return sqliteError(err)
 	}
 	defer c.close()
-	if err := c.BusyTimeout(scrubWait); err != nil {
+	if err := c.conn.BusyTimeout(scrubWait); err != nil {
 		return err
 	}
 	for range scrubTries {
@@ -142,7 +142,7 @@ func (c *sqliteConn) runInSavepoint(w *sqliteWrite) error {
 	}
 	if w.run(c); w.failed() {
 		// A full disk may have ended the whole transaction already.
-		if c.GetAutocommit() {
+		if c.conn.GetAutocommit() {
 			return fmt.Errorf("transaction ended inside a batch: %w", w.err)
 		}
 		if _, err := c.Exec("ROLLBACK TO member"); err != nil {
@@ -154,7 +154,7 @@ func (c *sqliteConn) runInSavepoint(w *sqliteWrite) error {
 }
 
 func (c *sqliteConn) rollback() {
-	if !c.GetAutocommit() {
+	if !c.conn.GetAutocommit() {
 		c.Exec("ROLLBACK")
 	}
 }

@@ -15,6 +15,8 @@ import (
 // and the time zone of the viewer: the user who is signed in, or the visitor.
 
 // T translates a text.
+//
+//go:noinline
 func (l *Layout) T(text string, args ...any) string { return l.catalog.Translate(text, args...) }
 
 // TRich translates a text with parts that are HTML: {{.TRich "About %s" (tag "code" .ID)}}.
@@ -44,6 +46,8 @@ type copyField struct {
 func (l *Layout) CopyField(text string) copyField { return copyField{l, text} }
 
 // Lang is the language of the page.
+//
+//go:noinline
 func (l *Layout) Lang() string {
 	if !l.Public {
 		return l.language
@@ -69,6 +73,8 @@ func (l *Layout) Decimal(n float64) string {
 }
 
 // Percent formats a fraction of 1.
+//
+//go:noinline
 func (l *Layout) Percent(share float64) string { return l.Decimal(share*100) + " %" }
 
 func (l *Layout) separator() string {
@@ -151,6 +157,8 @@ func (l *Layout) Ago(t time.Time) string {
 }
 
 // Badge shows the status of a form, or when it opens if it is published and not open yet.
+//
+//go:noinline
 func (l *Layout) Badge(f form.Form) template.HTML {
 	if f.Status == form.Open && time.Now().Before(f.OpensAt) {
 		return tag("span.tag", l.T("Opens %s", l.DateTime(f.OpensAt)))

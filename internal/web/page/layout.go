@@ -11,7 +11,8 @@ import (
 )
 
 // Layout is what every page has; page structs embed it. Texts of ours are set in English
-// (TitleKey, NoticeKey, Problems), and Render translates them.
+// (TitleKey, NoticeKey, Problems), and Render translates them. Its methods that are worth it
+// are not inlined, so not copied into each page struct (see docs/decisions/binary-size.md).
 type Layout struct {
 	Title     string // as an owner wrote it
 	TitleKey  string // a title of ours
@@ -65,6 +66,8 @@ type Page interface{ base() *Layout }
 func (l *Layout) base() *Layout { return l }
 
 // AddAssets adds static files that are not among the assets yet.
+//
+//go:noinline
 func (l *Layout) AddAssets(names []string) {
 	for _, name := range names {
 		if !slices.Contains(l.Assets, name) {
@@ -77,6 +80,8 @@ func (l *Layout) AddAssets(names []string) {
 func (l *Layout) Direction() string { return locale.Direction(l.Lang()) }
 
 // StyleSheet is the main style sheet without the layers that the page does not need.
+//
+//go:noinline
 func (l *Layout) StyleSheet() string {
 	switch {
 	case l.Public:

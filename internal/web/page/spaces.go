@@ -64,20 +64,30 @@ func (t Templates) enterSpace(req *Request, l *Layout) {
 
 // Can reports whether the user's role allows something in the space or, on a page about a form,
 // for the form: {{if .Can "forms:write"}}.
+//
+//go:noinline
 func (l *Layout) Can(needed string) bool { return l.CanForm(needed, l.formID) }
 
 // CanForm is Can for a form in a list.
+//
+//go:noinline
 func (l *Layout) CanForm(needed, formID string) bool {
 	return l.access.Check(account.Scope(needed), formID) == nil
 }
 
 // CanAll is Can for the whole space, also on a page about a form.
+//
+//go:noinline
 func (l *Layout) CanAll(needed string) bool { return l.CanForm(needed, "") }
 
 // OwnSpaceID is the ID of the user's own space.
+//
+//go:noinline
 func (l *Layout) OwnSpaceID() string { return account.SpaceID(l.User.ID) }
 
 // SpaceName is the name of the space that the page is in; empty: the user's own.
+//
+//go:noinline
 func (l *Layout) SpaceName() string {
 	if l.Spaces == nil {
 		return ""
@@ -86,6 +96,8 @@ func (l *Layout) SpaceName() string {
 }
 
 // ShortSpaceName is SpaceName for the builder, which has no style for long names.
+//
+//go:noinline
 func (l *Layout) ShortSpaceName() string {
 	const most = 24
 	if name := []rune(l.SpaceName()); len(name) > most {
@@ -95,6 +107,8 @@ func (l *Layout) ShortSpaceName() string {
 }
 
 // InSpace reports whether the page is in a space of the menu.
+//
+//go:noinline
 func (l *Layout) InSpace(space store.Space) bool { return l.Spaces.Current.Key == space.Key }
 
 // MembersPath is the address of the page with the members of the shared space that the page is
@@ -112,4 +126,6 @@ var roleNames = map[account.Role]string{
 }
 
 // RoleName is the name of a role.
+//
+//go:noinline
 func (l *Layout) RoleName(role account.Role) string { return l.T(roleNames[role]) }
