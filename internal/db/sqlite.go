@@ -303,11 +303,11 @@ func (r *sqliteRow) Scan(dest ...any) error {
 	for i, d := range dest {
 		switch d := d.(type) {
 		case *string:
-			*d = string(stmt.ColumnRawText(i))
+			*d = string(rawColumn(stmt, i))
 		case *Text:
-			d.set(stmt.ColumnRawBlob(i))
+			d.set(rawColumn(stmt, i))
 		case *RawText:
-			*d = stmt.ColumnRawBlob(i)
+			*d = rawColumn(stmt, i)
 		case *int64:
 			*d = stmt.ColumnInt64(i)
 		case *bool:
@@ -329,6 +329,10 @@ func (r *sqliteRow) Scan(dest ...any) error {
 	}
 	return nil
 }
+
+// rawColumn returns the bytes of a column, which change with the next row. To ask the column for
+// its value once is quicker than to ask for its bytes and their length.
+func rawColumn(stmt *sqlite3.Stmt, i int) []byte { return stmt.ColumnValue(i).RawBlob() }
 
 func (r *sqliteRow) Columns() []string {
 	stmt := (*sqlite3.Stmt)(r)
