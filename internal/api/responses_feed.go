@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -31,7 +30,8 @@ func (a *API) feed(ctx context.Context, owner string, in *listResponsesInput, fi
 		reuseBody(body)
 		return nil, reply{}, err
 	}
-	*body = fmt.Appendf(*body, `],"next":%q,"more":%t}`, cursor(end.Next), end.More)
+	*body = append(append(append(*body, `],"next":"`...), cursor(end.Next)...), `","more":`...)
+	*body = append(strconv.AppendBool(*body, end.More), '}')
 	return nil, reply{Reused: body}, nil
 }
 

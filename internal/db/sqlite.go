@@ -298,16 +298,17 @@ func (c *sqliteConn) UpdateRow(u Update, args []any, dest ...any) (int64, error)
 
 type sqliteRow sqlite3.Stmt
 
+// Scan asks a column for its value once, which is quicker than asking for its bytes and their length.
 func (r *sqliteRow) Scan(dest ...any) error {
 	stmt := (*sqlite3.Stmt)(r)
 	for i, d := range dest {
 		switch d := d.(type) {
 		case *string:
-			*d = string(rawColumn(stmt, i))
+			*d = string(stmt.ColumnValue(i).RawBlob())
 		case *Text:
-			d.set(rawColumn(stmt, i))
+			d.set(stmt.ColumnValue(i).RawBlob())
 		case *RawText:
-			*d = rawColumn(stmt, i)
+			*d = stmt.ColumnValue(i).RawBlob()
 		case *int64:
 			*d = stmt.ColumnInt64(i)
 		case *bool:
@@ -329,10 +330,6 @@ func (r *sqliteRow) Scan(dest ...any) error {
 	}
 	return nil
 }
-
-// rawColumn returns the bytes of a column, which change with the next row. To ask the column for
-// its value once is quicker than to ask for its bytes and their length.
-func rawColumn(stmt *sqlite3.Stmt, i int) []byte { return stmt.ColumnValue(i).RawBlob() }
 
 func (r *sqliteRow) Columns() []string {
 	stmt := (*sqlite3.Stmt)(r)
