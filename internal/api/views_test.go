@@ -34,12 +34,19 @@ func TestViews(t *testing.T) {
 		for field, filter := range map[string]string{
 			"answers[0]": `{"answers": [{"field": "nothing", "op": "equals", "value": "1"}]}`, "answers[1]": `{"answers": [{"field": "song", "op": "answered"}, {"field": "guests", "op": "less", "value": "few"}]}`,
 			"since": `{"since": "soon"}`, "until": `{"until": "2026-02-31"}`,
+			"answers[0].value": `{"answers": [{"field": "song", "op": "contains", "value": "` + strings.Repeat("é", 1001) + `"}]}`,
+			"answers[0].field": `{"answers": [{"field": "guests.` + strings.Repeat("x", 400) + `", "op": "answered"}]}`,
 		} {
 			a := w.Call("POST", all, w.ada, `{"name": "a", "filter": `+filter+`}`)
 			w.expectCode(filter, a, 422001)
 			if !strings.Contains(a.Text, `"field":"`+field+`"`) {
 				t.Errorf("%s: %s", filter, a.Text)
 			}
+		}
+		if longest := w.Call("POST", all, w.ada, `{"name": "a", "filter": {"answers": [{"field": "song", "op": "contains", "value": "`+strings.Repeat("é", 1000)+`"}]}}`); longest.StatusCode != 201 {
+			t.Errorf("the longest value: %s", longest.Text)
+		} else {
+			w.Call("DELETE", all+"/"+longest.String("id"), w.ada, "")
 		}
 		w.expectCode("a blank name", w.Call("POST", all, w.ada, `{"name": " ", "filter": {}}`), 422001)
 		w.expectCode("a large view", w.Call("POST", all, w.ada, `{"name": "a", "filter": {"columns": ["`+strings.Repeat("x", 17<<10)+`"]}}`), 422001)
@@ -50,6 +57,7 @@ func TestViews(t *testing.T) {
 		}
 		w.expectCode("somebody else's list", w.Call("GET", all, w.bob, ""), 404002)
 		w.expectCode("somebody else's form", w.Call("POST", all, w.bob, `{"name": "a", "filter": {}}`), 404002)
+		w.expectCode("somebody else's form and no name", w.Call("POST", all, w.bob, `{"name": "", "filter": {}}`), 404002)
 		other := w.openForm(w.ada, party)
 		w.expectCode("another form", w.Call("GET", other+"/views/"+made.String("id"), w.ada, ""), 404002)
 		reads, writes := w.Token(ada, w.app, "responses:read").Access, w.Token(ada, w.app, "responses:write").Access

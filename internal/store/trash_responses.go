@@ -50,15 +50,17 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 		return 0, err
 	}
 	restored := restoration{audit: newAuditCount(AuditResponsesRestored), now: now}
-	for len(ids) > 0 {
+	for {
 		restored.ids = ids
 		n, done, err := s.restoreSome(ctx, owner, formID, restored)
 		if err != nil {
 			return all, err
 		}
 		all, ids = all+n, ids[done:]
+		if len(ids) == 0 {
+			return all, nil
+		}
 	}
-	return all, nil
 }
 
 // restoration says which responses are restored.

@@ -40,12 +40,13 @@ type View struct {
 
 // Limits of views.
 const (
-	MaxViews    = 50 // of a form
-	maxViewName = 60
-	maxViewSize = 16 << 10
-	maxColumns  = 100
-	maxViewDays = 3660
-	maxViewKey  = 400
+	MaxViews     = 50 // of a form
+	maxViewName  = 60
+	maxViewSize  = 16 << 10
+	maxColumns   = 100
+	maxViewDays  = 3660
+	maxViewKey   = 400
+	maxViewValue = 1000
 )
 
 const (
@@ -117,8 +118,8 @@ var errTooManyViews = fault.New(fault.QuotaReached, "The form has reached its li
 // AddView saves a view. A repeated key returns the view that the first request saved.
 func (s *Store) AddView(ctx context.Context, owner string, v View, once IdempotencyKey, now time.Time) (_ View, err error) {
 	defer wrap(&err, "add view")
-	if _, ok := id.Parse(id.Form, v.FormID); !ok {
-		return View{}, fault.NotFound
+	if _, err := s.Form(ctx, owner, v.FormID); err != nil {
+		return View{}, err
 	}
 	content, err := s.checkView(ctx, owner, &v)
 	if err != nil {
@@ -205,6 +206,11 @@ func (s *Store) checkView(ctx context.Context, owner string, v *View) (string, e
 	wrong(len(f.Tags) > MaxFilterTags, "tags", "enter no more than %d", MaxFilterTags)
 	wrong(len(f.Columns) > maxColumns, "columns", "enter no more than %d", maxColumns)
 	wrong(len(f.Sort) > maxViewKey, "sort", "enter no more than %d characters", maxViewKey)
+	for i, c := range f.Answers {
+		field := fmt.Sprintf("answers[%d]", i)
+		wrong(utf8.RuneCountInString(c.Field) > maxViewKey, field+".field", "enter no more than %d characters", maxViewKey)
+		wrong(utf8.RuneCountInString(c.Value) > maxViewValue, field+".value", "enter no more than %d characters", maxViewValue)
+	}
 	if len(details) > 0 {
 		return "", fault.InvalidFields(details...)
 	}

@@ -134,6 +134,12 @@ func TestResponseViews(t *testing.T) {
 				t.Errorf("another account: %s answers %d", path, p.StatusCode)
 			}
 		}
+		// Also if there is nothing to do, or if that is wrong.
+		for path, sent := range map[string]url.Values{"/views": {"name": {" "}}, "/restore": {"response": {"next"}}} {
+			if p := other.Post(base+path, sent); p.StatusCode != 404 {
+				t.Errorf("another account: %s with %v answers %d", path, sent, p.StatusCode)
+			}
+		}
 		has(t, b.Get(b.Post(base+"/views/"+viewID+"/delete", url.Values{}).Header.Get("Location")), "View deleted.", "!>Coffee ")
 
 		head := func() string {
