@@ -12,7 +12,7 @@ import (
 // next returns a valid request with one part replaced, in one case of five two.
 func (g *generator) next() (*request, error) {
 	seed := pick(g, g.fixture.seeds)
-	for seed.rare && g.Float64() > 0.1 {
+	for seed.rare && g.Float64() > 0.3 {
 		seed = pick(g, g.fixture.seeds)
 	}
 	r := seed.copy()

@@ -31,7 +31,7 @@ const (
 	maxFailures        = 12
 	// maxMemory is far above normal use: it detects memory that grows with the number
 	// of requests.
-	maxMemory = 400 << 20
+	maxMemory = 512 << 20
 	// With so many requests, every target should have been mutated.
 	fullCoverage = 100_000
 )
