@@ -80,7 +80,9 @@ func (p *program) submitUntilKilled(f survey, round int) map[string]string {
 	maxAnswers := 1 + rand.IntN(maxAnswersBeforeKill)
 	enoughAnswers := make(chan struct{})
 	var mu sync.Mutex
-	powerLost := false // after a power loss, nothing counts as acknowledged
+	// After a power loss, nothing counts as acknowledged: the process outlives it only here, and
+	// a sync that the loss overtakes may end without an error.
+	powerLost := false
 	var wg sync.WaitGroup
 	for client := range clients {
 		wg.Go(func() {

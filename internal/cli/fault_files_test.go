@@ -44,6 +44,7 @@ func (p *program) uploadUntilKilled(s *fileService, round int) {
 	enough, wanted := make(chan struct{}), 1+rand.IntN(20)
 	var clients sync.WaitGroup
 	var mu sync.Mutex
+	powerLost := false // as in submitUntilKilled
 	for client := range uploaders {
 		clients.Go(func() {
 			for n := 0; ; n++ {
@@ -66,7 +67,9 @@ func (p *program) uploadUntilKilled(s *fileService, round int) {
 					return
 				}
 				mu.Lock()
-				s.content[file] = content
+				if !powerLost {
+					s.content[file] = content
+				}
 				if wanted--; wanted == 0 {
 					close(enough)
 				}
@@ -79,6 +82,9 @@ func (p *program) uploadUntilKilled(s *fileService, round int) {
 	case <-time.After(waitTimeout):
 		p.t.Errorf("the service takes no files\n%s", p.logTail())
 	}
+	mu.Lock()
+	powerLost = p.beforeKill != nil
+	mu.Unlock()
 	p.kill()
 	clients.Wait()
 }
