@@ -12,8 +12,11 @@ import (
 // next returns a valid request with one part replaced, in one case of five two.
 func (g *generator) next() (*request, error) {
 	seed := pick(g, g.fixture.seeds)
-	for seed.rare && g.Float64() > 0.3 {
+	for seed.rare && g.Float64() > 0.1 {
 		seed = pick(g, g.fixture.seeds)
+	}
+	if len(g.incomplete) > 0 && g.IntN(10) == 0 {
+		seed = pick(g, g.incomplete)
 	}
 	r := seed.copy()
 	for i := range r.form {

@@ -122,10 +122,13 @@ func (h *hostileRun) round(w *fixture, seed uint64, requests int) {
 		h.targets[target] = true
 	}
 	before := maps.Clone(h.covered)
+	incomplete := slices.DeleteFunc(slices.Clone(w.seeds), func(r *request) bool {
+		return !slices.ContainsFunc(targets, func(target string) bool { return strings.HasPrefix(target, r.name+" ") && !before[target] })
+	})
 	var wg sync.WaitGroup
 	for i := range hostileConns {
 		wg.Go(func() {
-			g := &generator{Rand: rand.New(rand.NewPCG(seed, uint64(w.number*hostileConns+i))), fixture: w, names: names, covered: maps.Clone(before)}
+			g := &generator{Rand: rand.New(rand.NewPCG(seed, uint64(w.number*hostileConns+i))), fixture: w, names: names, covered: maps.Clone(before), incomplete: incomplete}
 			defer func() {
 				h.mu.Lock()
 				defer h.mu.Unlock()

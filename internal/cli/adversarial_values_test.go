@@ -151,6 +151,8 @@ type generator struct {
 	names   []string // every name in the document and the pages
 
 	covered map[string]bool // targets that were mutated
+	// incomplete are the seeds that had targets which were not mutated when the round began.
+	incomplete []*request
 }
 
 // randomIP returns a client address that no other request uses, so that attempts at

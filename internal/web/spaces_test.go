@@ -185,6 +185,7 @@ func TestShareFormWithPerson(t *testing.T) {
 		status(t, "an editor shares", b.Post(shared+"/people", url.Values{"email": {bob}, "role": {"viewer"}}), 403)
 		a.Post(private+"/delete", nil)
 		lacks(t, b.Get("/"), "Private")
+		status(t, "stop for no form", a.Post("/forms/x%00/people/"+person+"/remove", nil), 404)
 		status(t, "stop", a.Post(shared+"/people/"+person+"/remove", nil), 303)
 		status(t, "afterwards", b.Get(shared+"/responses"), 404)
 		lacks(t, b.Get("/"), "Shared")
