@@ -114,6 +114,20 @@ func parseBody(text []byte, into any) error {
 	return &fault.Error{Code: fault.BadJSON, Message: message, Cause: err}
 }
 
+// Answers are the answers of a request. They are decoded as an any, because the decoder
+// has a faster way for that than for a map.
+type Answers map[string]any
+
+func (a *Answers) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() != '{' {
+		return json.UnmarshalDecode(d, (*map[string]any)(a))
+	}
+	var value any
+	err := json.UnmarshalDecode(d, &value)
+	*a, _ = value.(map[string]any)
+	return err
+}
+
 // rejectNull rejects null outside of answers: clients omit fields without a value. It
 // builds the path of a null only for the error, because doing so for each would copy
 // long names repeatedly.

@@ -52,7 +52,7 @@ func (ResponseMetadata) Schema(huma.Registry) *huma.Schema {
 }
 
 type Submission struct {
-	Answers map[string]any `json:"answers" nullable:"false" doc:"Answers by question key" example:"{\"drink\": \"Tea\"}"`
+	Answers Answers `json:"answers" nullable:"false" doc:"Answers by question key" example:"{\"drink\": \"Tea\"}"`
 }
 
 // SubmitResult confirms that a response is stored.

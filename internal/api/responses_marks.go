@@ -13,10 +13,10 @@ import (
 
 // ResponseUpdate is what to change of a response; what is left out stays.
 type ResponseUpdate struct {
-	Answers map[string]any `json:"answers,omitempty" nullable:"false" doc:"Answers by question key; null removes an answer" example:"{\"drink\": \"Coffee\"}"`
-	Status  string         `json:"status,omitempty" enum:"new,read,done"`
-	Starred *bool          `json:"starred,omitempty"`
-	Tags    *[]string      `json:"tags,omitempty" nullable:"false" maxItems:"20" doc:"Replaces all tags. A tag has up to 40 characters and no commas. Tags that differ only in case are the same." example:"Urgent"`
+	Answers Answers   `json:"answers,omitempty" nullable:"false" doc:"Answers by question key; null removes an answer" example:"{\"drink\": \"Coffee\"}"`
+	Status  string    `json:"status,omitempty" enum:"new,read,done"`
+	Starred *bool     `json:"starred,omitempty"`
+	Tags    *[]string `json:"tags,omitempty" nullable:"false" maxItems:"20" doc:"Replaces all tags. A tag has up to 40 characters and no commas. Tags that differ only in case are the same." example:"Urgent"`
 }
 
 type changeResponseInput struct {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -43,15 +44,18 @@ func (a ClientIPs) ClientIP(r *http.Request) netip.Addr {
 	if err != nil || len(a.trusted) == 0 || !a.IsTrusted(addr) {
 		return addr
 	}
-	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0; i-- {
-		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
-		if err != nil {
-			return addr
-		}
-		addr = hop.Unmap()
-		if !a.IsTrusted(addr) {
-			return addr
+	for _, list := range slices.Backward(r.Header.Values("X-Forwarded-For")) {
+		for comma := len(list); comma >= 0; {
+			list = list[:comma]
+			comma = strings.LastIndexByte(list, ',')
+			hop, err := netip.ParseAddr(strings.TrimSpace(list[comma+1:]))
+			if err != nil {
+				return addr
+			}
+			addr = hop.Unmap()
+			if !a.IsTrusted(addr) {
+				return addr
+			}
 		}
 	}
 	return addr

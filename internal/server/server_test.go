@@ -256,7 +256,10 @@ func TestClientIP(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ remote, forwarded, want string }{
-		{"203.0.113.5:1", "1.2.3.4", "203.0.113.5"}, // not a trusted proxy
+		{"10.1.1.1:1", "10.3.3.3,10.2.2.2", "10.3.3.3"},
+		{"10.1.1.1:1", "9.9.9.9,,10.2.2.2", "10.2.2.2"},
+		{"10.1.1.1:1", "9.9.9.9\n1.2.3.4, 10.3.3.3\n10.2.2.2", "1.2.3.4"}, // three header fields
+		{"203.0.113.5:1", "1.2.3.4", "203.0.113.5"},                       // not a trusted proxy
 		{"10.1.1.1:1", "1.2.3.4", "1.2.3.4"},
 		{"10.1.1.1:1", "9.9.9.9, 1.2.3.4, 192.0.2.1", "1.2.3.4"},
 		{"10.1.1.1:1", "", "10.1.1.1"},
@@ -268,7 +271,7 @@ func TestClientIP(t *testing.T) {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.RemoteAddr = c.remote
 		if c.forwarded != "" {
-			r.Header.Set("X-Forwarded-For", c.forwarded)
+			r.Header["X-Forwarded-For"] = strings.Split(c.forwarded, "\n")
 		}
 		if got := proxies.ClientIP(r).String(); got != c.want {
 			t.Errorf("%s for %q: %s, want %s", c.remote, c.forwarded, got, c.want)
