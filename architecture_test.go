@@ -21,7 +21,7 @@ var allowedImports = map[string][]string{
 	"internal/cli/clitest":     {"account", "cli", "store/storetest"},
 	"internal/server":          {"fault", "limit"},
 	"internal/api":             {"account", "compress", "delivery", "download", "export", "fault", "file", "form", "id", "limit", "live", "media", "oauth", "outbox", "respond", "store"},
-	"internal/web":             {"account", "compress", "delivery", "fault", "file", "limit", "live", "oauth", "outbox", "respond", "store", "web/identity", "web/page", "web/public", "web/reference", "web/workspace"},
+	"internal/web":             {"account", "compress", "delivery", "fault", "file", "id", "limit", "live", "oauth", "outbox", "respond", "store", "web/identity", "web/page", "web/public", "web/reference", "web/workspace"},
 	"internal/web/identity":    {"account", "fault", "form", "id", "limit", "locale", "mail", "oauth", "outbox", "store", "web/page"},
 	"internal/web/page":        {"account", "compress", "fault", "form", "locale", "store", "theme"},
 	"internal/web/public":      {"card", "compress", "fault", "form", "limit", "locale", "markdown", "media", "respond", "store", "theme", "web/page"},

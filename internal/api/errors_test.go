@@ -161,6 +161,18 @@ func TestMatrix(t *testing.T) {
 		for _, odd := range []string{"frm_", "x", "%00", "frm_%ff", id + "0", strings.ToUpper(id), "frm_zzzzzzzzzzzzzzzzzzzzzzzzzz"} {
 			w.expectCode("invalid ID "+odd, w.Call("GET", "/api/v1/forms/"+odd, w.ada, ""), 404002)
 		}
+		// No database can store these.
+		parameters := regexp.MustCompile(`\{[a-z]+\}`)
+		for path := range doc.Paths.Map() {
+			for _, odd := range []string{"x%00", "%ff"} {
+				target := parameters.ReplaceAllString(path, odd)
+				for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+					if target != path && find(doc, path, method) {
+						w.expectCode(method+" "+target, w.Call(method, target, w.ada, "{}", "Origin: https://elsewhere.example"), 404002)
+					}
+				}
+			}
+		}
 		// The workspace with IDs of the other user.
 		b := w.Browser()
 		b.SignIn(bob)

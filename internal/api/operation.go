@@ -14,6 +14,7 @@ import (
 	"formulary/internal/account"
 	"formulary/internal/compress"
 	"formulary/internal/fault"
+	"formulary/internal/id"
 	"formulary/internal/oauth"
 )
 
@@ -295,7 +296,7 @@ func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values)
 	}
 	if !p.number {
 		switch {
-		case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		case !id.IsStorable(text):
 			return p.invalid("is not valid UTF-8 text")
 		case p.length > 0 && utf8.RuneCountInString(text) > p.length:
 			return p.invalid("is too long; the limit is %d characters", p.length)
@@ -345,7 +346,7 @@ func (p *parameter) readDeepObject(field reflect.Value, query url.Values) error 
 			return badQuery(name, "is not a supported parameter")
 		case len(values) > 1:
 			return p.invalid("contains %q more than once", key)
-		case !utf8.ValidString(key + values[0]), strings.ContainsRune(key+values[0], 0):
+		case !id.IsStorable(key + values[0]):
 			return p.invalid("is not valid UTF-8 text")
 		case utf8.RuneCountInString(values[0]) > p.length:
 			return p.invalid("is too long; the limit is %d characters", p.length)

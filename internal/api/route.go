@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"formulary/internal/fault"
+	"formulary/internal/id"
 )
 
 // route is a path with its operations by method.
@@ -89,6 +90,9 @@ func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (rt *route) serve(w http.ResponseWriter, r *http.Request) error {
 	allowAnyOrigin(w, r, rt.cors)
+	if !id.IsStorable(r.URL.Path) {
+		return fault.NotFound
+	}
 	if op := rt.methods[r.Method]; op != nil {
 		return op.answer(rt.api, w, r)
 	}

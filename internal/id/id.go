@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Prefixes of IDs that users and applications see.
@@ -160,6 +161,12 @@ func (u UUID) String(prefix string) string {
 		hi >>= 5
 	}
 	return string(out)
+}
+
+// IsStorable reports whether every database can store the text. Nothing has an ID or
+// address that it cannot store, and PostgreSQL refuses to look for one.
+func IsStorable(text string) bool {
+	return utf8.ValidString(text) && strings.IndexByte(text, 0) < 0
 }
 
 // Parse parses a TypeID with the given prefix. It accepts only the canonical spelling,

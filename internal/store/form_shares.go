@@ -7,7 +7,6 @@ import (
 	"formulary/internal/account"
 	"formulary/internal/db"
 	"formulary/internal/fault"
-	"formulary/internal/id"
 )
 
 // MaxShares limits with how many people one form can be shared.
@@ -131,9 +130,6 @@ func (s *Store) EndShare(ctx context.Context, owner, formID, person string, now 
 // EndShare is Store.EndShare.
 func (m Manager) EndShare(ctx context.Context, owner, formID, person string, now time.Time) (err error) {
 	defer wrap(&err, "end share of form")
-	if _, ok := id.Parse(id.Form, formID); !ok {
-		return fault.NotFound
-	}
 	return m.store.writeMembers(ctx, owner, person, func(t db.Tx) error {
 		if err := m.hold(t, owner); err != nil {
 			return err

@@ -19,6 +19,7 @@ import (
 	"formulary/internal/delivery"
 	"formulary/internal/fault"
 	"formulary/internal/file"
+	"formulary/internal/id"
 	"formulary/internal/limit"
 	"formulary/internal/live"
 	"formulary/internal/oauth"
@@ -150,6 +151,10 @@ func (web *Handler) addRoutes() {
 // ServeHTTP handles a request.
 func (web *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	setSecurityHeaders(w.Header(), r.URL.Path)
+	if !id.IsStorable(r.URL.Path) {
+		web.notFound(w, r)
+		return
+	}
 	web.mux.ServeHTTP(w, r)
 }
 
@@ -163,7 +168,7 @@ func (web *Handler) WriteError(w http.ResponseWriter, r *http.Request, err error
 func (web *Handler) notFound(w http.ResponseWriter, r *http.Request) {
 	r.Pattern = "none"
 	var err error = fault.New(fault.UnknownPath, "We can’t find this page. Check the address, or go back to your forms.")
-	if _, pattern := web.paths.Handler(r); pattern != "" {
+	if _, pattern := web.paths.Handler(r); pattern != "" && id.IsStorable(r.URL.Path) {
 		err = fault.New(fault.MethodNotAllowed, "This page doesn’t support that request. Go back and try again.").WithAllow(web.methodsFor(r))
 	}
 	// The error page has the menu of the user.
