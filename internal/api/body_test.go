@@ -11,7 +11,7 @@ import (
 
 // Submissions use the same strict parser as all other bodies.
 func TestParseSubmission(t *testing.T) {
-	accepted := map[string]map[string]any{
+	accepted := map[string]Answers{
 		`{"answers":{}}`: {},
 		`{"answers": {"name": "Ada Lovelace", "score": 9, "size": "medium"}}`: {"name": "Ada Lovelace", "score": 9.0, "size": "medium"},
 		`{"answers":{"a":-0.5,"c":[true,false,null],"d":{"e":["x"],"f":{}},"":[]}}`: {
