@@ -6,6 +6,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
+	"formulary/internal/id"
 	"formulary/internal/web/page"
 )
 
@@ -18,6 +19,9 @@ func (web *Handler) enterSpace(req *page.Request, asked access) error {
 	}
 	req.Access = account.OwnSpace(req.User.ID)
 	formID := req.FormID()
+	if _, ok := id.Parse(id.Form, formID); !ok && formID != "" {
+		return fault.NotFound
+	}
 	space, err := req.PathSpace()
 	if err != nil {
 		return err
