@@ -359,3 +359,20 @@ func TestFindReferences(t *testing.T) {
 		}
 	})
 }
+
+// Pages ask for what each row of a matrix can be compared with.
+func TestComparisonsOfLongMatrix(t *testing.T) {
+	cost := func(rows int) float64 {
+		f := &Field{Kind: "matrix", Options: []Option{{Value: "a"}, {Value: "b"}}}
+		for i := range rows {
+			f.Rows = append(f.Rows, Option{Value: fmt.Sprint("r", i)})
+		}
+		if got := f.Comparisons("r1"); len(got) == 0 || f.IsNumeric() || f.IsBoolean() {
+			t.Fatalf("%d rows are compared with %q", rows, got)
+		}
+		return testing.AllocsPerRun(10, func() { f.Comparisons("r1") })
+	}
+	if few, many := cost(2), cost(1000); many > few {
+		t.Errorf("%.0f allocations with 2 rows, %.0f with 1,000", few, many)
+	}
+}

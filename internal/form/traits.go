@@ -126,8 +126,15 @@ func (f *Field) IsVisible() bool {
 
 func (f *Field) isBreak() bool { return f.Traits().PageBreak }
 
-// jsonType returns the type in the JSON Schema of an answer, or "" if it has several.
+// jsonType returns the type in the JSON Schema of an answer, or "" if it has several. It
+// does not depend on the rows of a matrix. They are left out, because pages ask for the
+// type once for each row.
 func (f *Field) jsonType() string {
+	if len(f.Rows) > 0 {
+		rowless := *f
+		rowless.Rows = nil
+		f = &rowless
+	}
 	name, _ := KindOf(f.Kind).Schema(f)["type"].(string)
 	return name
 }
