@@ -96,10 +96,9 @@ func (s *Service) UploadPart(ctx context.Context, name UploadName, in Upload, pa
 	go func() {
 		defer s.pending.wg.Done()
 		defer cancel()
-		u.file, u.err = s.Upload(background, in)
-		close(u.finished)
-		if u.err != nil {
-			s.pending.remove(name)
+		defer close(u.finished)
+		if u.file, u.err = s.Upload(background, in); u.err != nil {
+			s.pending.remove(name) // before the client knows, who can try again at once
 			return
 		}
 		time.AfterFunc(resultTTL, func() { s.pending.remove(name) })
