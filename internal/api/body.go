@@ -114,8 +114,8 @@ func parseBody(text []byte, into any) error {
 	return &fault.Error{Code: fault.BadJSON, Message: message, Cause: err}
 }
 
-// Answers are the answers of a request. They are decoded as an any, because the decoder
-// has a faster way for that than for a map.
+// Answers are the answers in a request. Objects are decoded into an any, which is much
+// faster than decoding into a map.
 type Answers map[string]any
 
 func (a *Answers) UnmarshalJSONFrom(d *jsontext.Decoder) error {

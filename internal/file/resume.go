@@ -98,7 +98,7 @@ func (s *Service) UploadPart(ctx context.Context, name UploadName, in Upload, pa
 		defer cancel()
 		defer close(u.finished)
 		if u.file, u.err = s.Upload(background, in); u.err != nil {
-			s.pending.remove(name) // before the client knows, who can try again at once
+			s.pending.remove(name) // before finished, because the client may retry as soon as it knows
 			return
 		}
 		time.AfterFunc(resultTTL, func() { s.pending.remove(name) })
