@@ -42,8 +42,7 @@ func TestMemory(t *testing.T) {
 		}
 		wg.Wait()
 		runtime.ReadMemStats(&after)
-		// Signing each chunk for S3 allocates a tenth.
-		if used := (after.TotalAlloc - before.TotalAlloc) / count; used > size/4 {
+		if used := (after.TotalAlloc - before.TotalAlloc) / count; used > size/16 {
 			t.Errorf("%s: each object of %d MB allocated %d KB", name, size>>20, used>>10)
 		}
 	}

@@ -2,6 +2,8 @@ package blob
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -111,11 +113,17 @@ func (s *s3) Put(ctx context.Context, key string, r io.Reader, size int64) error
 }
 
 // upload sends the request until it succeeds, at most requestAttempts times. The library
-// would use the same reader again, although the attempt that failed may still read it.
+// would use the same reader again, although the attempt that failed may still read it. The
+// server checks the hash, so it never stores other bytes.
 func (s *s3) upload(ctx context.Context, name string, body spooled) error {
+	hash := sha256.New()
+	if _, err := io.Copy(hash, io.NewSectionReader(body, 0, body.Size())); err != nil {
+		return err
+	}
+	sum := hex.EncodeToString(hash.Sum(nil))
 	for attempt := 1; ; attempt++ {
 		r := struct{ io.Reader }{io.NewSectionReader(body, 0, body.Size())} // cannot seek
-		err := s.requests.put(ctx, name, r, body.Size())
+		err := s.requests.put(ctx, name, r, body.Size(), sum)
 		if err == nil || attempt == requestAttempts || !isTemporary(err) {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 // keeps all methods of every type that can be reached from an interface, such as Storage (see
 // docs/decisions/binary-size.md).
 type s3Requests struct {
-	put    func(ctx context.Context, name string, r io.Reader, size int64) error
+	put    func(ctx context.Context, name string, r io.Reader, size int64, sha256 string) error
 	get    func(ctx context.Context, name string, options minio.GetObjectOptions) (io.ReadCloser, minio.ObjectInfo, http.Header, error)
 	stat   func(ctx context.Context, name string) (minio.ObjectInfo, error)
 	remove func(ctx context.Context, name string) error
@@ -23,8 +23,11 @@ type s3Requests struct {
 
 func newS3Requests(client *minio.Core, bucket string) s3Requests {
 	return s3Requests{
-		put: func(ctx context.Context, name string, r io.Reader, size int64) error {
-			_, err := client.Client.PutObject(ctx, bucket, name, r, size, minio.PutObjectOptions{DisableMultipart: true})
+		put: func(ctx context.Context, name string, r io.Reader, size int64, sha256 string) error {
+			// The option is about signing each chunk of the body, which is not needed with a
+			// hash of all of it: some servers read such a body up to its last two bytes, and
+			// then take these for the next request.
+			_, err := client.PutObject(ctx, bucket, name, r, size, "", sha256, minio.PutObjectOptions{DisableContentSha256: true})
 			return err
 		},
 		get: func(ctx context.Context, name string, options minio.GetObjectOptions) (io.ReadCloser, minio.ObjectInfo, http.Header, error) {
