@@ -61,10 +61,14 @@ func TestOneAtATime(t *testing.T) {
 	path := publishForm(t, s, form.Header{Title: "Ceramics weekend", Description: "Two slow days."}, stepQuestions)
 	b := openTab(t, s.URL)
 	b.wantStatus(b.open(path), 200)
+	waitUntilStill := func() { // a click on a question that still moves would miss
+		t.Helper()
+		b.wait(`document.getAnimations().every((a) => a.playState !== "running")`)
+	}
 	accessible := func(name string) {
 		for _, scheme := range []string{"light", "dark"} {
 			b.setColorScheme(scheme)
-			b.wait(`document.getAnimations().every((a) => a.playState !== "running")`)
+			waitUntilStill()
 			for _, violation := range b.axeViolations() {
 				t.Errorf("%s, %s: %s", name, scheme, violation)
 			}
@@ -88,9 +92,12 @@ func TestOneAtATime(t *testing.T) {
 	b.wantStatus(b.press(button("Back")), 200)
 	b.wait(`document.querySelector("[name=what][value=b]").checked && document.querySelector("form.step").matches(".backwards")`)
 	// So does a click, but neither arrow keys nor "Other".
+	waitUntilStill()
 	b.do(chromedp.Click(`//label[contains(., "Other")]`))
+	b.wait(`document.querySelector("[name=what][value=_other]").checked`)
 	b.do(chromedp.Focus(`[name=what][value=b]`), chromedp.KeyEvent(kb.ArrowUp))
 	b.wait(`document.querySelector("[name=what][value=a]").checked`)
+	waitUntilStill()
 	b.wantStatus(b.navigate(chromedp.Click(`//label[contains(., "Glaze")]`)), 200)
 	b.wantText("Which days?")
 	// Several can be chosen; Enter continues.

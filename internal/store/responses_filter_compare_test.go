@@ -182,3 +182,23 @@ func TestScanInParts(t *testing.T) {
 		}
 	})
 }
+
+// A short list is found whole, however slow the machine is.
+func TestShortListsHaveOnePart(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		p := openForm(t, s, owner, `{"fields": [{"key": "n", "kind": "number"}]}`)
+		const count = 100
+		for n := range count {
+			if _, err := s.SubmitResponse(ctx, store.Submission{Form: p, Answers: map[string]any{"n": float64(n)}, At: time.Now()}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, filter := range []store.ResponseFilter{{}, {Oldest: true}} {
+			part, err := s.ScanResponses(ctx, owner, p.ID, filter, store.Scan{Rows: 10, Budget: 1})
+			if err != nil || part.Matches != count || len(part.Responses) != 10 || part.Next != "" {
+				t.Errorf("oldest %v: %d of %d responses, next %q (%v)", filter.Oldest, part.Matches, count, part.Next, err)
+			}
+		}
+	})
+}

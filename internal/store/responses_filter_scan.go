@@ -19,7 +19,7 @@ import (
 type Scan struct {
 	From   string        // continue behind this place; empty: from the start
 	Rows   int64         // responses to return
-	Budget time.Duration // stop after about this time
+	Budget time.Duration // stop after about this time, but not before firstChunk responses were read
 	Stop   bool          // stop when there are enough responses; otherwise the others are counted
 }
 
@@ -32,7 +32,8 @@ type Scanned struct {
 }
 
 // firstChunk is how many responses the first statement of a scan reads, few enough for large ones.
-// The time that it takes decides how many the next one reads.
+// The time that it takes decides how many the next one reads. No scan stops before it has read that
+// many: on a busy machine too, a short list is found whole.
 const (
 	firstChunk = 128
 	fastChunk  = 8 * time.Millisecond
@@ -63,7 +64,7 @@ func (s *Store) ScanResponses(ctx context.Context, owner, formID string, filter 
 	}
 	filter.Since, filter.Until = time.Time{}, time.Time{} // the ranges of the chunks replace them
 	w.where, w.args = filter.where(owner, formID, s.db)
-	deadline := time.Now().Add(scan.Budget)
+	deadline, from := time.Now().Add(scan.Budget), w.serial
 	for !w.finished() {
 		began := time.Now()
 		if err := w.step(scan.Rows); err != nil {
@@ -74,7 +75,7 @@ func (s *Store) ScanResponses(ctx context.Context, owner, formID string, filter 
 		}
 		now := time.Now()
 		took := now.Sub(began)
-		if w.adapt(took); now.Add(took).After(deadline) {
+		if w.adapt(took); distance(from, w.serial) >= firstChunk && now.Add(took).After(deadline) {
 			break
 		}
 	}
@@ -144,6 +145,9 @@ func (w *scanner) isBefore(a, b string) bool {
 	}
 	return a > b
 }
+
+// distance is how many serials lie between two, in either direction.
+func distance(a, b int64) int64 { return max(a-b, b-a) }
 
 func (w *scanner) finished() bool { return !w.isBefore(w.at, w.end) }
 

@@ -30,6 +30,12 @@ type ViewFilter struct {
 	Columns []string     `json:"columns,omitempty" nullable:"false" maxItems:"100" doc:"Keys of the questions that the list shows, in this order"`
 }
 
+// SelectsAll reports whether a view shows all responses.
+func (f ViewFilter) SelectsAll() bool {
+	isMarked := f.Status != "" || f.Starred || len(f.Tags) > 0
+	return f.Search == "" && f.Days == 0 && f.Since == "" && f.Until == "" && len(f.Answers) == 0 && !isMarked
+}
+
 // View is a filter of the responses to a form, saved under a name.
 type View struct {
 	ID, FormID           string

@@ -91,17 +91,21 @@ func (pages *Pages) fillViews(req *page.Request, p *responsesPage, q *responseQu
 	if err != nil {
 		return err
 	}
-	deadline := pages.Now().Add(countBudget)
+	budget := countBudget
 	for _, v := range views {
 		query := viewQuery(v)
 		link := viewLink{ID: v.ID, Name: v.Name, Address: responsesAddress(p.Form.ID, query), Current: q.kept.Get("view") == v.ID}
 		changed := link.Current && query.Encode() != q.kept.Encode()
 		if link.Current && !changed && p.Scan == nil {
 			link.Count, link.Counted = p.Total, true
-		} else if budget := deadline.Sub(pages.Now()); budget > 0 {
+		} else if v.Filter.SelectsAll() {
+			link.Count, link.Counted = p.Form.ResponseCount, true
+		} else if budget > 0 {
+			began := time.Now()
 			if err := pages.countView(req, p, &link, viewCount{query, q.versions, budget}); err != nil {
 				return err
 			}
+			budget -= time.Since(began)
 		}
 		if p.Views = append(p.Views, link); link.Current {
 			p.View, p.Changed = &link, changed
@@ -131,10 +135,6 @@ func (pages *Pages) countView(req *page.Request, p *responsesPage, link *viewLin
 		return err
 	}
 	link.Counted = true
-	if !q.isFiltered() {
-		link.Count = p.Form.ResponseCount
-		return nil
-	}
 	part, err := pages.Store.ScanResponses(req.Context(), req.Owner(), p.Form.ID, q.filter, store.Scan{Budget: c.budget})
 	link.Count, link.More = part.Matches, part.Next != ""
 	return err
