@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -32,6 +33,10 @@ type connections struct {
 	now           func() time.Time
 
 	refusals, evictions, failures throttle
+
+	// acceptUntil is when Accept closes the listener at the latest, in Unix nanoseconds.
+	// It is 0 until closeWhenQuiet is called.
+	acceptUntil atomic.Int64
 
 	mu     sync.Mutex
 	open   int
@@ -129,7 +134,7 @@ func OutgoingConnections() int {
 // Accept returns the next connection that is within the limits. It closes the others.
 func (l *connections) Accept() (net.Conn, error) {
 	for {
-		raw, err := l.Listener.Accept()
+		raw, err := l.acceptRaw()
 		if err != nil {
 			l.handleAcceptError(err)
 			return nil, err
@@ -139,6 +144,47 @@ func (l *connections) Accept() (net.Conn, error) {
 		}
 		raw.Close()
 	}
+}
+
+const (
+	quietTime     = 10 * time.Millisecond
+	maxUntilQuiet = 200 * time.Millisecond
+)
+
+// closeWhenQuiet makes Accept close the listener once no connection has arrived for
+// quietTime, or after maxUntilQuiet. The system opens connections before Accept returns
+// them, and closing the listener resets those, with the requests on them.
+func (l *connections) closeWhenQuiet() {
+	now := time.Now()
+	l.acceptUntil.Store(now.Add(maxUntilQuiet).UnixNano())
+	if !l.setDeadline(now) { // acceptRaw may be waiting
+		l.Listener.Close()
+	}
+}
+
+// acceptRaw returns the next connection, or net.ErrClosed after closeWhenQuiet.
+func (l *connections) acceptRaw() (net.Conn, error) {
+	if l.acceptUntil.Load() == 0 {
+		raw, err := l.Listener.Accept()
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return raw, err
+		}
+	}
+	if now := time.Now(); now.UnixNano() < l.acceptUntil.Load() && l.setDeadline(now.Add(quietTime)) {
+		raw, err := l.Listener.Accept()
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return raw, err
+		}
+	}
+	l.Listener.Close()
+	return nil, net.ErrClosed
+}
+
+// setDeadline sets the deadline of the listener's Accept. It returns false if the
+// listener has none.
+func (l *connections) setDeadline(t time.Time) bool {
+	listener, ok := l.Listener.(interface{ SetDeadline(time.Time) error })
+	return ok && listener.SetDeadline(t) == nil
 }
 
 // handleAcceptError logs an accept error, after which net/http waits and tries again. If

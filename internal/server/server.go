@@ -51,9 +51,9 @@ type Config struct {
 // Server serves HTTP on one listener.
 type Server struct {
 	Config
-	http     *http.Server
-	listener net.Listener
-	stopping atomic.Bool
+	http        *http.Server
+	connections *connections
+	stopping    atomic.Bool
 
 	certificate *certificate // nil without TLS
 }
@@ -78,8 +78,8 @@ func New(listener net.Listener, c Config) (*Server, error) {
 	if c.Metrics != nil {
 		counts = &c.Metrics.connections
 	}
-	connListener := newConnections(listener, c, counts)
-	s := &Server{Config: c, listener: connListener}
+	connections := newConnections(listener, c, counts)
+	s := &Server{Config: c, connections: connections}
 	s.http = &http.Server{
 		Handler:           s.middleware(c.Handler),
 		ReadHeaderTimeout: readHeaderTimeout,
@@ -87,7 +87,7 @@ func New(listener net.Listener, c Config) (*Server, error) {
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
-		ConnState:         connListener.trackState,
+		ConnState:         connections.trackState,
 		// Debug level, because clients can cause these errors, such as failed TLS handshakes.
 		// Accept errors are logged by connections.
 		ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
@@ -116,9 +116,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	serveErr := make(chan error, 1)
 	go func() {
 		if s.CertFile != "" {
-			serveErr <- s.http.ServeTLS(s.listener, "", "")
+			serveErr <- s.http.ServeTLS(s.connections, "", "")
 		} else {
-			serveErr <- s.http.Serve(s.listener)
+			serveErr <- s.http.Serve(s.connections)
 		}
 	}()
 	select {
@@ -126,10 +126,11 @@ func (s *Server) Serve(ctx context.Context) error {
 		return err
 	case <-ctx.Done():
 	}
-	s.stopping.Store(true)
-	s.listener.Close()
+	s.connections.closeWhenQuiet()
 	// Serve returns an error because the listener was closed; that is expected.
 	<-serveErr
+	// Only now, because clients open new connections once theirs are closed.
+	s.stopping.Store(true)
 	time.Sleep(s.Drain)
 	shutdownCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -79,15 +80,19 @@ func get(t *testing.T, url string) (*http.Response, string) {
 	return res, string(text)
 }
 
+// testDrain is long, because a request that the server has not read when it ends fails.
+const testDrain = 3 * time.Second
+
 // TestGracefulStop shows that stopping under load fails no accepted request. Later
 // requests fail when they connect, never in the middle.
 func TestGracefulStop(t *testing.T) {
+	t.Parallel()
 	var started atomic.Int64
 	url, _, stop := startServer(t, func(w http.ResponseWriter, r *http.Request) {
 		started.Add(1)
 		time.Sleep(2 * time.Millisecond)
 		io.WriteString(w, "complete response")
-	}, nil)
+	}, func(c *Config) { c.Drain = testDrain })
 	var failed, completed atomic.Int64
 	var clients sync.WaitGroup
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}}
@@ -122,6 +127,49 @@ func TestGracefulStop(t *testing.T) {
 	clients.Wait()
 	if failed.Load() > 0 || completed.Load() != started.Load() {
 		t.Errorf("%d requests failed, %d completed of %d", failed.Load(), completed.Load(), started.Load())
+	}
+}
+
+// TestStopAnswersOpenConnections shows that connections that clients have opened before
+// the stop are answered, even if the server had not accepted them yet.
+func TestStopAnswersOpenConnections(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var clients []net.Conn
+	for range 50 {
+		c, err := net.Dial("tcp", listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		fmt.Fprint(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		clients = append(clients, c)
+	}
+	var addresses ClientIPs
+	s, err := New(listener, Config{
+		Log: slog.New(slog.DiscardHandler), ClientIP: addresses.ClientIP, Drain: testDrain,
+		Ready: func(context.Context) error { return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := s.Serve(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range clients {
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil || res.StatusCode != 200 {
+			t.Fatalf("connection %d of %d: %v", i+1, len(clients), err)
+		}
+	}
+	if c, err := net.Dial("tcp", listener.Addr().String()); err == nil {
+		c.Close()
+		t.Error("a connection was opened after the stop")
 	}
 }
 
