@@ -251,7 +251,7 @@ func (b *tab) count(selector string) int {
 	return run(b, chromedp.Evaluate[int](fmt.Sprintf("document.querySelectorAll(%q).length", selector)))
 }
 
-// wait waits until a JavaScript expression is true.
+// wait waits until a JavaScript expression, or what its promise resolves to, is true.
 func (b *tab) wait(condition string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
@@ -259,7 +259,7 @@ func (b *tab) wait(condition string) {
 	var last error
 	if err := waitUntil(ctx, func() bool {
 		var ok bool
-		ok, last = chromedp.Run(ctx, chromedp.Evaluate[bool](condition))
+		ok, last = chromedp.Run(ctx, chromedp.Evaluate[bool](condition, chromedp.EvalAwaitPromise))
 		return last == nil && ok
 	}); err != nil {
 		b.t.Fatalf("timed out waiting for: %s (%v)\nat %s", condition, last, b.describe())

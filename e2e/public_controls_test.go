@@ -131,7 +131,12 @@ func TestKeptAnswers(t *testing.T) {
 		t.Errorf("the device has %q", got)
 	}
 
-	// Another visit.
+	// Another visit. Leaving earlier could stop the database from being created that tells it.
+	waitForMark := func() {
+		t.Helper()
+		b.wait(`indexedDB.databases().then((list) => list.some(({ name }) => name === "formulary"))`)
+	}
+	waitForMark()
 	const restored = `document.querySelector('[name="name"]').value === "Ada" && document.getElementById("size").value === "m" && document.getElementById("size").checkVisibility()`
 	b.wantStatus(b.open(path), 200)
 	b.wait(restored + ` && document.querySelector(".welcome").innerText.startsWith("Welcome back. Your answers from")`)
@@ -144,6 +149,7 @@ func TestKeptAnswers(t *testing.T) {
 	b.wantStatus(b.press(button("Next")), 200)
 	b.fill("#note", "Kept")
 	b.wait(`Object.values(localStorage).join().includes("Kept")`)
+	waitForMark()
 	b.wantStatus(b.open(path), 200)
 	b.wait(`document.querySelector('[name="name"]').value === "Bob"`)
 	b.wantStatus(b.press(button("Next")), 200)

@@ -91,6 +91,23 @@ func TestOneAtATime(t *testing.T) {
 	b.wantText("Which days?", "3 of 7")
 	b.wantStatus(b.press(button("Back")), 200)
 	b.wait(`document.querySelector("[name=what][value=b]").checked && document.querySelector("form.step").matches(".backwards")`)
+	// The note about kept answers, which appears once the scripts are loaded, moves nothing.
+	b.wait(`document.querySelector(".kept:not([hidden])")?.checkVisibility()`)
+	waitUntilStill()
+	const noteMoves = `(() => {
+		const top = () => document.querySelector("#what").getBoundingClientRect().top, note = document.querySelector(".kept:not([hidden])"), shown = top();
+		note.hidden = true;
+		const moved = top() - shown;
+		note.hidden = false;
+		return moved;
+	})()`
+	for _, width := range []int64{1280, 700, 360} {
+		b.do(chromedp.EmulateViewport(width, 800))
+		if moved := run(b, chromedp.Evaluate[float64](noteMoves)); moved != 0 {
+			t.Errorf("at %d pixels, the note moves the question by %v", width, moved)
+		}
+	}
+	b.do(chromedp.EmulateViewport(1280, 800))
 	// So does a click, but neither arrow keys nor "Other".
 	waitUntilStill()
 	b.do(chromedp.Click(`//label[contains(., "Other")]`))

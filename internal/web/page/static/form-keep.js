@@ -130,7 +130,8 @@ export function keepAnswers(form, texts, update) {
   };
 
   document.head.append(create("link", { rel: "stylesheet", href: new URL("./form-keep.css", import.meta.url).href }));
-  form.querySelector(".sheet").append(note);
+  // One question at a time is in the middle of the screen: there, the note must not move it.
+  (form.querySelector(".way") ?? form.querySelector(".sheet")).append(note);
   form.querySelector(".sheet").prepend(welcome);
   const time = kept.time;
   const changed = controlsOf(form).filter(isChanged); // since the page was opened
@@ -145,7 +146,7 @@ export function keepAnswers(form, texts, update) {
     update();
   }
   if (time) showNote();
-  else mark();
+  mark(); // in any case, because leaving the page may have stopped the first time
   changed.forEach(save);
   form.addEventListener("input", ({ target }) => save(target));
   form.addEventListener("change", ({ target }) => save(target));
