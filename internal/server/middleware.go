@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -14,43 +13,6 @@ import (
 	"formulary/internal/fault"
 	"formulary/internal/limit"
 )
-
-// statusRecorder records the status and size of the response.
-type statusRecorder struct {
-	http.ResponseWriter
-	status int
-	bytes  int64
-	id     [1]string // request ID; an array, so that the header value needs no allocation
-}
-
-func (r *statusRecorder) WriteHeader(status int) {
-	if r.status == 0 {
-		r.status = status
-	}
-	r.ResponseWriter.WriteHeader(status)
-}
-
-func (r *statusRecorder) Write(p []byte) (int, error) {
-	if r.status == 0 {
-		r.status = http.StatusOK
-	}
-	n, err := r.ResponseWriter.Write(p)
-	r.bytes += int64(n)
-	return n, err
-}
-
-// ReadFrom lets the operating system copy from a file to the connection.
-func (r *statusRecorder) ReadFrom(from io.Reader) (int64, error) {
-	if r.status == 0 {
-		r.status = http.StatusOK
-	}
-	n, err := io.Copy(r.ResponseWriter, from)
-	r.bytes += n
-	return n, err
-}
-
-// Unwrap implements the interface that http.ResponseController uses.
-func (r *statusRecorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // Header values that are the same in every response, allocated once.
 var (
@@ -65,7 +27,7 @@ var (
 func (s *Server) middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		rec := &statusRecorder{ResponseWriter: w, id: [1]string{newRequestID()}}
+		rec := &recorder{ResponseWriter: w, request: r, id: [1]string{newRequestID()}}
 		h := w.Header()
 		h["X-Request-Id"] = rec.id[:]
 		h["X-Content-Type-Options"] = nosniffHeader
@@ -82,9 +44,10 @@ func (s *Server) middleware(next http.Handler) http.Handler {
 			if p != nil && !aborted {
 				s.handlePanic(rec, r, p)
 			}
+			rec.release() // sets rec.failed
 			s.recordRequest(rec, r, start, aborted)
-			if aborted {
-				panic(p) // makes net/http close the connection
+			if aborted || rec.failed {
+				panic(http.ErrAbortHandler) // makes net/http close the connection
 			}
 		}()
 		if s.serveHealth(rec, r) {
@@ -100,7 +63,7 @@ func (s *Server) middleware(next http.Handler) http.Handler {
 
 // handlePanic logs a panic of a handler. It answers with an error if no response was
 // sent yet.
-func (s *Server) handlePanic(rec *statusRecorder, r *http.Request, p any) {
+func (s *Server) handlePanic(rec *recorder, r *http.Request, p any) {
 	s.Log.Error("panic", "value", fmt.Sprint(p), "method", r.Method, "path", r.URL.Path, "stack", string(debug.Stack()))
 	if s.Metrics != nil {
 		s.Metrics.panics.Add(1)
@@ -112,7 +75,7 @@ func (s *Server) handlePanic(rec *statusRecorder, r *http.Request, p any) {
 
 // recordRequest counts and logs a request. If the client disconnected before anything
 // was sent, the status is 499. A response that was cut off is logged with aborted=true.
-func (s *Server) recordRequest(rec *statusRecorder, r *http.Request, start time.Time, aborted bool) {
+func (s *Server) recordRequest(rec *recorder, r *http.Request, start time.Time, aborted bool) {
 	took := time.Since(start)
 	if rec.status == 0 && (aborted || r.Context().Err() != nil) {
 		rec.status = fault.ClientClosedRequest

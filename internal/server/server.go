@@ -88,6 +88,7 @@ func New(listener net.Listener, c Config) (*Server, error) {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 		ConnState:         connections.trackState,
+		ConnContext:       withConn,
 		// Debug level, because clients can cause these errors, such as failed TLS handshakes.
 		// Accept errors are logged by connections.
 		ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),

@@ -31,6 +31,12 @@ func startServer(t *testing.T, handler http.HandlerFunc, configure func(*Config)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return startOn(t, listener, handler, configure)
+}
+
+// startOn is startServer on a listener.
+func startOn(t *testing.T, listener net.Listener, handler http.HandlerFunc, configure func(*Config)) (string, *bytes.Buffer, func()) {
+	t.Helper()
 	var addresses ClientIPs
 	out := &bytes.Buffer{}
 	log, logCloser := NewLog(out, false, slog.LevelInfo)
