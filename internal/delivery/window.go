@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -130,7 +131,11 @@ func (r *runner) fillWindow(ctx context.Context, w *window) {
 	part := store.EventRange{
 		After: w.read, Until: w.until, Limit: min(max(totalEvents/active, minPageSize), pageSize), Bytes: totalBytes / active, Kinds: r.hook.Events,
 	}
-	list, more, err := r.d.Store.Events(ctx, r.owner.id, r.hook.FormID, part)
+	list, more, err := r.d.Store.EventsFor(ctx, r.owner.id, r.hook.Webhook, part)
+	if errors.Is(err, store.ErrWebhookChanged) {
+		r.halting = true // the account's webhooks are read again
+		return
+	}
 	if err != nil {
 		r.fail("could not read events", err)
 		return

@@ -157,6 +157,11 @@ type EventRange struct {
 // whether others follow. There can be events of other kinds among them: a reader that passes
 // them reads them only once. With large answers there are fewer than the limit.
 func (s *Store) Events(ctx context.Context, owner, formID string, part EventRange) (list []Event, more bool, err error) {
+	return s.events(ctx, owner, formID, part)
+}
+
+// events is Events. It runs further statements in the same snapshot.
+func (s *Store) events(ctx context.Context, owner, formID string, part EventRange, statements ...db.Statement) (list []Event, more bool, err error) {
 	defer wrap(&err, "read events")
 	until := part.Until
 	if until == "" {
@@ -165,7 +170,6 @@ func (s *Store) Events(ctx context.Context, owner, formID string, part EventRang
 	var created, others []Event
 	var moreCreated, moreOthers bool
 	bytes, maxBytes := int64(0), min(cmp.Or(part.Bytes, eventPageBytes), eventPageBytes)
-	var statements []db.Statement
 	if slices.Contains(part.Kinds, ResponseCreated) {
 		scanner := newResponseScanner(formID)
 		statements = append(statements, db.Statement{SQL: eventResponsesSQL, Args: []any{owner, formID, id.Response + part.After, id.Response + until, part.Limit + 1}, Scan: func(r db.Row) error {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"formulary/internal/db"
@@ -18,6 +19,8 @@ const (
 			WHERE d.account_id = w.account_id AND d.form_id = w.form_id AND d.webhook_id = w.id AND d.status = 'pending'), 0)
 		FROM webhook w JOIN form f ON f.account_id = w.account_id AND f.id = w.form_id
 		WHERE w.account_id = $1 AND f.account_id = $1 AND w.status = 'active'`
+	webhookUnchangedSQL = `SELECT 1 FROM webhook w WHERE w.account_id = $1 AND w.form_id = $2 AND w.id = $3 AND w.updated_at = $4 AND w.status = 'active'
+		AND (w.app_id = '' OR EXISTS (SELECT 1 FROM app WHERE app.id = w.app_id AND app.disabled_at = 0))`
 )
 
 // ActiveWebhook is a webhook that receives events, and what decides whether there are any.
@@ -59,6 +62,26 @@ func (s *Store) ActiveWebhooks(ctx context.Context, owner string) (list []Active
 		return nil
 	}, owner)
 	return list, err
+}
+
+// ErrWebhookChanged says that a webhook was changed, paused or deleted since it was read.
+var ErrWebhookChanged = errors.New("the webhook has changed")
+
+// EventsFor is Events for an active webhook. If the webhook has changed since it was read, it
+// returns ErrWebhookChanged: so no event that came after the change is delivered as before it.
+func (s *Store) EventsFor(ctx context.Context, owner string, w Webhook, part EventRange) (list []Event, more bool, err error) {
+	same := false
+	list, more, err = s.events(ctx, owner, w.FormID, part, db.Statement{
+		SQL: webhookUnchangedSQL, Args: []any{owner, w.FormID, w.ID, toMillis(w.UpdatedAt)}, Scan: func(r db.Row) error {
+			var one int64
+			same = true
+			return r.Scan(&one)
+		},
+	})
+	if err == nil && !same {
+		err = ErrWebhookChanged
+	}
+	return list, more, err
 }
 
 // webhookOwners is the invalidation key of the list of accounts that have active webhooks.

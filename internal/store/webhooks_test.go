@@ -126,6 +126,50 @@ func TestWebhookLifetime(t *testing.T) {
 	})
 }
 
+// A dispatcher that knows a webhook as it was before its owner changed it gets no events.
+func TestEventsForChangedWebhook(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		f := openForm(t, s, owner, small)
+		known := addWebhook(t, s, owner, f.ID)
+		if _, err := submit(s, f, 1); err != nil {
+			t.Fatal(err)
+		}
+		part := store.EventRange{After: known.Position, Limit: 10, Kinds: store.EventKinds}
+		read := func(when string, w store.Webhook, want error) {
+			t.Helper()
+			list, _, err := s.EventsFor(ctx, owner, w, part)
+			if !errors.Is(err, want) || err == nil && len(list) != 1 {
+				t.Errorf("%s: %d events (%v)", when, len(list), err)
+			}
+		}
+		at := time.Now()
+		set := func(change func(*store.Webhook)) store.Webhook {
+			t.Helper()
+			at = at.Add(time.Millisecond)
+			w, err := s.UpdateWebhook(ctx, owner, known.WebhookKey, store.WebhookChange{Apply: func(w *store.Webhook) error {
+				change(w)
+				return nil
+			}}, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return w
+		}
+		read("unchanged", known, nil)
+		paused := set(func(w *store.Webhook) { w.Status = store.WebhookPaused })
+		read("paused", known, store.ErrWebhookChanged)
+		read("known to be paused", paused, store.ErrWebhookChanged)
+		moved := set(func(w *store.Webhook) { w.URL, w.Status = "https://example.org/", store.WebhookActive })
+		read("another address", known, store.ErrWebhookChanged)
+		read("known with it", moved, nil)
+		if err := s.DeleteWebhook(ctx, owner, known.WebhookKey); err != nil {
+			t.Fatal(err)
+		}
+		read("deleted", moved, store.ErrWebhookChanged)
+	})
+}
+
 // A dispatcher whose webhook another one has moved changes nothing.
 func TestCommitIsFenced(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
