@@ -4,6 +4,7 @@ import (
 	"html"
 	"net/url"
 	"regexp"
+	"strings"
 	"testing"
 
 	"formulary/internal/cli/clitest"
@@ -24,6 +25,9 @@ func TestLivePages(t *testing.T) {
 		b.SignIn(ada)
 		theirs.SignIn(bob)
 		status(t, "of another account", theirs.Get("/live?form="+id), 404)
+		for _, impossible := range []string{"frm_0", "%00", "%ff", strings.Repeat("x", 4000)} {
+			status(t, "of a form that cannot exist", b.Get("/live?form="+impossible), 404)
+		}
 		status(t, "without a session", s.Browser().Get("/live"), 303)
 		has(t, b.Get("/forms/"+id+"/responses"), `data-live="/live?count=0&amp;form=`+id+`"`, `data-plural="{n} new responses"`)
 
