@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"slices"
-	"strings"
-	"time"
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
@@ -111,17 +109,4 @@ func (in *listAuditInput) filter() (f store.AuditFilter, err error) {
 	}
 	f.Until, err = queryTime("until", in.Until)
 	return f, err
-}
-
-// queryTime reads a time in a query; empty: the zero time.
-func queryTime(name, text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	// An unescaped plus sign arrives as a space.
-	t, err := time.Parse(time.RFC3339, strings.Replace(text, " ", "+", 1))
-	if err != nil {
-		return t, badQuery(name, "must be an RFC 3339 time, such as 2026-05-31T17:30:00Z")
-	}
-	return toMillis(t), nil
 }

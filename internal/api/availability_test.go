@@ -41,6 +41,9 @@ func TestAvailability(t *testing.T) {
 		w.expectCode("before the opening date", w.Call("POST", "/f/"+id, "", answer), 409003)
 		w.expectCode("closes before it opens", w.Call("PATCH", path, w.ada, `{"closes_at": "`+past+`"}`), 422001)
 		w.expectCode("not a time", w.Call("PATCH", path, w.ada, `{"closes_at": "tomorrow"}`), 422001)
+		for _, odd := range []string{"0001-01-01T00:00:00Z", "1999-12-31T23:59:59Z", "2000-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00"} {
+			w.expectCode("a time that no form can have", w.Call("PATCH", path, w.ada, `{"opens_at": "`+odd+`"}`), 422001)
+		}
 		closed := w.Call("PATCH", path, w.ada, `{"opens_at": "", "closes_at": "`+past+`"}`)
 		if closed.String("status") != "closed" || closed.Body["opens_at"] != nil {
 			t.Errorf("after its closing date: %s", closed.Text)

@@ -38,18 +38,24 @@ func badQuery(field, message string) error {
 
 // period reads the times since and until; empty ones are zero.
 func period(since, until string) (times [2]time.Time, err error) {
-	for i, text := range []string{since, until} {
-		if text == "" {
-			continue
-		}
-		// An unescaped plus sign arrives as a space.
-		t, err := time.Parse(time.RFC3339, strings.Replace(text, " ", "+", 1))
-		if err != nil {
-			return times, badQuery([]string{"since", "until"}[i], "must be an RFC 3339 time, such as 2026-05-31T17:30:00Z")
-		}
-		times[i] = toMillis(t)
+	if times[0], err = queryTime("since", since); err != nil {
+		return times, err
 	}
-	return times, nil
+	times[1], err = queryTime("until", until)
+	return times, err
+}
+
+// queryTime reads a time in a query; empty: the zero time.
+func queryTime(name, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	// An unescaped plus sign arrives as a space.
+	t, err := time.Parse(time.RFC3339, strings.Replace(text, " ", "+", 1))
+	if err != nil {
+		return t, badQuery(name, "must be an RFC 3339 time, such as 2026-05-31T17:30:00Z")
+	}
+	return toMillis(t), nil
 }
 
 // filter converts the input to a filter for a form.
@@ -91,9 +97,12 @@ func comparisons(names []string, values map[string]string) []store.Comparison {
 	return list
 }
 
+// latestTime is the last time that RFC 3339 can express in UTC.
+var latestTime = time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)
+
 // toMillis rounds up to whole milliseconds, the precision of stored times. It returns
 // the Unix epoch for earlier times, because no response is older and far earlier times
-// overflow.
+// overflow, and latestTime for later ones.
 func toMillis(t time.Time) time.Time {
 	whole := t.Truncate(time.Millisecond)
 	if whole.Before(t) {
@@ -101,6 +110,9 @@ func toMillis(t time.Time) time.Time {
 	}
 	if oldest := time.UnixMilli(0); whole.Before(oldest) {
 		return oldest
+	}
+	if whole.After(latestTime) {
+		return latestTime
 	}
 	return whole
 }

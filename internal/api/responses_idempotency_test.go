@@ -147,6 +147,7 @@ func TestTimeRangeBounds(t *testing.T) {
 			"since=" + in(0): 1, "since=" + in(time.Microsecond): 0, "since=" + in(-time.Microsecond): 1,
 			"until=" + in(0): 0, "until=" + in(time.Microsecond): 1, "until=" + in(-time.Microsecond): 0,
 			"since=0001-01-01T00:00:00Z": 1, "until=0001-01-01T00:00:00Z": 0, "until=9999-12-31T23:59:59Z": 1,
+			"since=9999-12-31T23:59:59-23:59": 0, "until=9999-12-31T23:59:59-23:59": 1,
 		} {
 			if got := count(query); got != want {
 				t.Errorf("%s: %v of %v", query, got, want)

@@ -42,6 +42,12 @@ func TestSummaryOfSome(t *testing.T) {
 		w.expectEqual("before", before["until"], submitted.AddDate(0, 0, -1).UTC().Truncate(time.Second).Format(time.RFC3339))
 		w.expectEqual("none before", count(before), 0.0)
 
+		// The earliest and latest times exist in no other time zone.
+		for since, want := range map[string]string{"0000-01-01T00:00:00+23:59": "1970-01-01T00:00:00Z", "9999-12-31T23:59:59-23:59": "9999-12-31T23:59:59.999Z"} {
+			extreme := get("since", since, "compare", "previous")["previous"].(map[string]any)
+			w.expectEqual("until "+since, extreme["until"], want)
+			w.expectEqual("before "+since, count(extreme), 0.0)
+		}
 		for _, wrong := range []string{"compare=previous", "compare=x", "rows=coming", "rows=coming&columns=song", "rows=food&columns=food", "answers[x]=1", "since=x"} {
 			w.expectCode(wrong, w.Call("GET", path+"/summary?"+wrong, w.ada, ""), 400001)
 		}

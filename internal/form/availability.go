@@ -41,6 +41,14 @@ func (o *Availability) Normalize() error {
 	if o.Slug != "" && (len(o.Slug) < 3 || len(o.Slug) > 64 || !slugPattern.MatchString(o.Slug)) {
 		invalid("slug", "use 3 to 64 lowercase letters, numbers and hyphens, such as summer-party; do not start or end with a hyphen")
 	}
+	for _, field := range []struct {
+		name string
+		at   time.Time
+	}{{"opens_at", o.OpensAt}, {"closes_at", o.ClosesAt}} {
+		if year := field.at.UTC().Year(); !field.at.IsZero() && (year < 2000 || year > 9999) {
+			invalid(field.name, "choose a time between the years 2000 and 9999")
+		}
+	}
 	if !o.OpensAt.IsZero() && !o.ClosesAt.IsZero() && !o.OpensAt.Before(o.ClosesAt) {
 		invalid("closes_at", "choose a time after the opening time")
 	}
