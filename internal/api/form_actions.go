@@ -92,7 +92,7 @@ func (in *FormSettings) applyTo(p *form.FormInput) error {
 			continue
 		}
 		t, err := time.Parse(time.RFC3339, *to.text)
-		if err != nil || t.IsZero() {
+		if err != nil || t.IsZero() { // the zero time would remove the setting
 			return fault.InvalidField(field, "use an RFC 3339 time, such as 2026-05-31T17:30:00Z")
 		}
 		*to.time = t.UTC().Truncate(time.Millisecond)

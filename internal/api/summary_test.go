@@ -42,7 +42,7 @@ func TestSummaryOfSome(t *testing.T) {
 		w.expectEqual("before", before["until"], submitted.AddDate(0, 0, -1).UTC().Truncate(time.Second).Format(time.RFC3339))
 		w.expectEqual("none before", count(before), 0.0)
 
-		// The earliest and latest times exist in no other time zone.
+		// In UTC, these times are in the years -1 and 10000.
 		for since, want := range map[string]string{"0000-01-01T00:00:00+23:59": "1970-01-01T00:00:00Z", "9999-12-31T23:59:59-23:59": "9999-12-31T23:59:59.999Z"} {
 			extreme := get("since", since, "compare", "previous")["previous"].(map[string]any)
 			w.expectEqual("until "+since, extreme["until"], want)

@@ -46,7 +46,7 @@ func (o *Availability) Normalize() error {
 		at   time.Time
 	}{{"opens_at", o.OpensAt}, {"closes_at", o.ClosesAt}} {
 		if year := field.at.UTC().Year(); !field.at.IsZero() && (year < 2000 || year > 9999) {
-			invalid(field.name, "choose a time between the years 2000 and 9999")
+			invalid(field.name, "choose a date between 2000 and 9999")
 		}
 	}
 	if !o.OpensAt.IsZero() && !o.ClosesAt.IsZero() && !o.OpensAt.Before(o.ClosesAt) {

@@ -68,7 +68,7 @@ func (s *Store) ActiveWebhooks(ctx context.Context, owner string) (list []Active
 var ErrWebhookChanged = errors.New("the webhook has changed")
 
 // EventsFor is Events for an active webhook. If the webhook has changed since it was read, it
-// returns ErrWebhookChanged: so no event that came after the change is delivered as before it.
+// returns ErrWebhookChanged, so that the old settings never deliver an event from after the change.
 func (s *Store) EventsFor(ctx context.Context, owner string, w Webhook, part EventRange) (list []Event, more bool, err error) {
 	same := false
 	list, more, err = s.events(ctx, owner, w.FormID, part, db.Statement{

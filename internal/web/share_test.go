@@ -32,7 +32,7 @@ func TestTimeZone(t *testing.T) {
 		status(t, "no zone", b.Post("/account/profile", url.Values{"name": {"Ada"}, "language": {"en"}, "time_zone": {"Nowhere/Here"}}), 422)
 		id := formPath.FindStringSubmatch(b.Post("/forms", url.Values{"template": {"feedback"}}).Header.Get("Location"))[1]
 		b.Post("/forms/"+id+"/publish", nil)
-		has(t, b.Post("/forms/"+id+"/share", url.Values{"opens_at": {"0050-01-02T09:00"}, "any_site": {"1"}}), "between the years 2000 and 9999")
+		has(t, b.Post("/forms/"+id+"/share", url.Values{"opens_at": {"0050-01-02T09:00"}, "any_site": {"1"}}), "between 2000 and 9999")
 		b.Post("/forms/"+id+"/share", url.Values{"opens_at": {"2050-01-02T09:00"}, "any_site": {"1"}})
 		token := s.Token(ada, s.AddApp(ada, "https://x.example/"), "forms:read").Access
 		if a := s.Call("GET", "/api/v1/forms/"+id, token, ""); a.String("opens_at") != "2050-01-02T00:00:00.000Z" {
